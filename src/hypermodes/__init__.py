@@ -1,0 +1,86 @@
+"""Find the modes of hypergraphs, each with a certificate anyone can check.
+
+The public names are loaded when they are first used (PEP 562), so that ``import hypermodes`` and
+``hypermodes --help`` cost no more than the interpreter.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from hypermodes.affinity import Affinity as Affinity
+    from hypermodes.affinity import HyperedgeAffinity as HyperedgeAffinity
+    from hypermodes.affinity import MatrixAffinity as MatrixAffinity
+    from hypermodes.certificate import Certificate as Certificate
+    from hypermodes.certificate import certify as certify
+    from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
+    from hypermodes.dynamics import FaceSolve as FaceSolve
+    from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
+    from hypermodes.dynamics import Replicator as Replicator
+    from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.modes import find_modes as find_modes
+    from hypermodes.result import Mode as Mode
+    from hypermodes.result import ModeSet as ModeSet
+    from hypermodes.result import Status as Status
+    from hypermodes.shift import Round as Round
+    from hypermodes.shift import shift as shift
+    from hypermodes.voting import PrintedVoting as PrintedVoting
+    from hypermodes.voting import Voting as Voting
+
+_HOME = {
+    "Affinity": "affinity",
+    "Certificate": "certificate",
+    "FaceSolve": "dynamics",
+    "HyperedgeAffinity": "affinity",
+    "Hypergraph": "hypergraph",
+    "InfectionImmunization": "dynamics",
+    "MatrixAffinity": "affinity",
+    "Mode": "result",
+    "ModeSet": "result",
+    "PrintedVoting": "voting",
+    "Replicator": "dynamics",
+    "Round": "shift",
+    "Status": "result",
+    "Voting": "voting",
+    "certify": "certificate",
+    "find_modes": "modes",
+    "knn_hypergraph": "construct.points",
+    "shift": "shift",
+}
+_SUBMODULES = {"construct", "datasets", "plotting"}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+class _Package(ModuleType):
+    """Keeps ``hypermodes.shift`` the function although a module of that name holds it.
+
+    Python sets a submodule as an attribute of its package when it is first imported, from anywhere;
+    that must not hide the public function.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        value = getattr(import_module(f"hypermodes.{_HOME[name]}"), name)
+    elif name in _SUBMODULES:
+        value = import_module(f"hypermodes.{name}")
+    else:
+        raise AttributeError(f"module 'hypermodes' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME, *_SUBMODULES})

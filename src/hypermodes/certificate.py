@@ -1,0 +1,219 @@
+"""Is this point a mode, and how do we know? Theorem 1, carried to second order.
+
+Eq. (7) is necessary for a local maximiser of F and not sufficient: saddle points satisfy it too. A
+certificate therefore reports four numbers. `spread` and `excess` say how well Eq. (7) holds;
+`curvature` and `tie_curvature` say whether F bends down in the directions Eq. (7) leaves open, which
+are those inside the support and those towards hyperedges outside it whose payoff equals F. For a
+quadratic function on the simplex these two orders decide the question (departures.md#certificate).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hypermodes.affinity import DENSE_FACE, Affinity
+from hypermodes.simplex import Point, density, excess, spread, support
+
+_MAX_TIES = 512  # tied hyperedges examined together, strongest first; beyond that the search would dominate
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Numbers anyone can recompute from a mode and the affinity; `holds` turns them into a verdict."""
+
+    density: float
+    """F(p)."""
+    spread: float
+    """Largest |(Mp)_i - F| on the support; 0 at a critical point."""
+    excess: float
+    """Largest (Mp)_j - F off the support, at least 0; positive if a hyperedge left out would raise F."""
+    worst_edge: int
+    """The hyperedge off the support with the largest payoff, -1 if there is none."""
+    curvature: float
+    """Largest curvature of F inside the support: negative at a strict mode, 0 on a flat one, positive at
+    a saddle. -inf on a single hyperedge; nan where the support was too large to examine."""
+    ties: int
+    """Hyperedges off the support whose payoff equals F."""
+    tie_curvature: float
+    """Largest curvature found towards the ties: positive at a saddle. -inf without ties; nan where it was
+    not examined because Eq. (7) fails already."""
+
+    def is_critical(self, tol: float = 1e-9) -> bool:
+        """Eq. (7) to first order: nothing on the support disagrees, nothing off it would help."""
+        return self.density > 0 and max(self.spread, self.excess) <= tol * self.density
+
+    def holds(self, tol: float = 1e-9) -> bool:
+        """Whether the point is a local maximiser of F, all tolerances relative to the density."""
+        limit = tol * self.density
+        return self.is_critical(tol) and self.curvature <= limit and self.tie_curvature <= limit
+
+    def is_strict(self, tol: float = 1e-9) -> bool:
+        """Whether every small move from the point lowers F; a mode that is not strict is flat."""
+        limit = -tol * self.density
+        return self.is_critical(tol) and self.curvature < limit and self.tie_curvature < limit
+
+
+def certify(affinity: Affinity, point: Point, tol: float = 1e-9) -> Certificate:
+    """Compute the certificate of a trimmed point on the whole hypergraph, Eq. (6)-(7) and Theorem 1.
+
+    Notes
+    -----
+    First order: O(n), the payoff is already there. Second order: one symmetric eigenproblem of the
+    size of the support, and if hyperedges tie, one dense block of them.
+    """
+    value = density(point)
+    outside = np.flatnonzero(point.p == 0)
+    certificate = Certificate(
+        density=value,
+        spread=spread(point),
+        excess=excess(point),
+        worst_edge=int(outside[np.argmax(point.payoff[outside])]) if outside.size else -1,
+        curvature=np.nan,
+        ties=int(ties(point, tol).size),
+        tie_curvature=np.nan,
+    )
+    inside = support(point.p)
+    if inside.size > DENSE_FACE:
+        return certificate
+    bend = bending(affinity.restrict(inside))
+    toward = np.nan
+    if certificate.is_critical(tol):
+        toward = _toward_ties(affinity, point, bend, tol).curvature
+    return Certificate(**{**vars(certificate), "curvature": bend.largest, "tie_curvature": toward})
+
+
+def ties(point: Point, tol: float) -> np.ndarray:
+    """Hyperedges off the support whose payoff equals the density, within the tolerance."""
+    value = density(point)
+    return np.flatnonzero((point.p == 0) & (np.abs(point.payoff - value) <= tol * value) & (value > 0))
+
+
+class Bending(NamedTuple):
+    """How F bends on a face: eigenvalues (ascending) and eigenvectors of M_S on the moves that sum to 0."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+
+    @property
+    def largest(self) -> float:
+        """The largest curvature, -inf on a single hyperedge, where no move is possible."""
+        return float(self.values[-1]) if self.values.size else -np.inf
+
+
+def bending(face: np.ndarray) -> Bending:
+    """Curvature of F on a face: the spectrum of M_S on the tangent space of the simplex.
+
+    The basis of the tangent space is the one of Helmert, which is orthonormal and needs no solve.
+    """
+    m = face.shape[0]
+    if m == 1:
+        return Bending(np.empty(0), np.empty((1, 0)))
+    k = np.arange(1, m)
+    basis = np.triu(np.ones((m, m - 1))) / np.sqrt(k * (k + 1))
+    basis[k, k - 1] = -np.sqrt(k / (k + 1))
+    values, vectors = np.linalg.eigh(basis.T @ face @ basis)
+    return Bending(values, basis @ vectors)
+
+
+def escape_direction(affinity: Affinity, point: Point, tol: float) -> np.ndarray | None:
+    """Find a move off a critical point that is not a maximiser; None if none was found.
+
+    Inside the support that is the direction of largest curvature; otherwise a move that admits tied
+    hyperedges.
+    """
+    inside = support(point.p)
+    if inside.size > DENSE_FACE:
+        return None
+    limit = tol * density(point)
+    bend = bending(affinity.restrict(inside))
+    if bend.largest > limit:
+        direction = np.zeros(affinity.n)
+        direction[inside] = bend.vectors[:, -1]
+        return direction
+    found = _toward_ties(affinity, point, bend, tol)
+    return found.direction if found.curvature > limit else None
+
+
+class _Escape(NamedTuple):
+    curvature: float
+    direction: np.ndarray | None
+
+
+def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) -> _Escape:
+    """Look for a move that admits tied hyperedges and bends F upwards.
+
+    To admit the mix t of ties is to move along t - p, answered by the best response inside the
+    support, which turns the question into a small quadratic form in t ≥ 0 (a Schur complement). A
+    flat direction of the support that changes the payoff of a tie is an answer by itself.
+    """
+    tied = ties(point, tol)
+    if tied.size == 0:
+        return _Escape(-np.inf, None)
+    inside = support(point.p)
+    limit = tol * density(point)
+    tied = tied[np.argsort(-affinity.block(tied, inside).sum(axis=1), kind="stable")[:_MAX_TIES]]
+    coupling = (affinity.block(tied, inside)) @ bend.vectors  # payoff a unit of each face move brings a tie
+    flat = bend.values > -limit
+    pull = np.abs(coupling[:, flat])
+    if pull.max(initial=0.0) > limit:
+        j, k = np.unravel_index(np.argmax(pull), pull.shape)
+        move = bend.vectors[:, flat][:, k] * np.sign(coupling[:, flat][j, k])
+        return _Escape(float(pull[j, k]), _embedded(affinity.n, inside, move))
+    bent, curved = coupling[:, ~flat], bend.values[~flat]
+    value = density(point)
+    # (e_j - p)ᵀ M (e_k - p) = M_jk - F, because every tie has payoff F.
+    form = affinity.restrict(tied) - value - (bent / curved) @ bent.T
+    t = _steepest_mix(form)
+    answer = -bend.vectors[:, ~flat] @ ((t @ bent) / curved)
+    direction = _embedded(affinity.n, inside, answer - point.p[inside])
+    direction[tied] = t
+    return _Escape(float(t @ form @ t), direction)
+
+
+def _steepest_mix(form: np.ndarray) -> np.ndarray:
+    """Maximise tᵀ C t over the simplex, approximately: best single, best pair, then pairwise ascent.
+
+    The exact question is copositivity, which is hard; singles and pairs answer it for one and two
+    ties, and the ascent starts from each of the most promising rows.
+    """
+    m = form.shape[0]
+    own = np.diag(form)
+    gain = own[:, None] + own[None, :] - 2 * form
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(gain < 0, np.clip((own[None, :] - form) / gain, 0, 1), own[:, None] >= own[None, :])
+    pair = share**2 * own[:, None] + (1 - share) ** 2 * own[None, :] + 2 * share * (1 - share) * form
+    best, best_value = np.full(m, 1 / m), float(form.sum()) / m**2
+    for row in np.argsort(-pair.max(axis=1), kind="stable")[:16]:
+        partner = int(np.argmax(pair[row]))
+        t = np.zeros(m)
+        t[row] += share[row, partner]
+        t[partner] += 1 - share[row, partner]
+        for start in (t, 0.5 * t + 0.5 / m):
+            mix = _ascend(form, start)
+            value = float(mix @ form @ mix)
+            if value > best_value:
+                best, best_value = mix, value
+    return best
+
+
+def _ascend(form: np.ndarray, t: np.ndarray, max_steps: int = 200) -> np.ndarray:
+    """Move mass between the best and the worst entry, each time by the best amount."""
+    t = t.copy()
+    payoff = form @ t
+    for _ in range(max_steps):
+        i, j = int(np.argmax(payoff)), int(np.argmin(np.where(t > 0, payoff, np.inf)))
+        slope, bend = payoff[i] - payoff[j], form[i, i] + form[j, j] - 2 * form[i, j]
+        if slope <= 1e-12 * np.abs(form).max():
+            break
+        amount = t[j] if bend >= 0 else min(t[j], -slope / bend)
+        t[i] += amount
+        t[j] -= amount
+        payoff += amount * (form[:, i] - form[:, j])
+    return t
+
+
+def _embedded(n: int, where: np.ndarray, values: np.ndarray) -> np.ndarray:
+    full = np.zeros(n)
+    full[where] = values
+    return full

@@ -1,0 +1,1 @@
+"""From data to hypergraphs, one kind of data a module."""

@@ -1,0 +1,445 @@
+"""The hypergraph: soft incidence and weights, checked once, never changed. Eq. (1)."""
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes import labels as names
+
+_FORMAT = "hypermodes-hypergraph-1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hypergraph:
+    """A weighted hypergraph with probabilistic incidence.
+
+    A vertex belongs to a hyperedge with a probability: ``h(v,e) = p(v|e)`` in (0, 1] where v is in e
+    and 0 elsewhere, Eq. (1). Build one with `from_edges` or `from_incidence`; every array of it is
+    read-only.
+
+    Parameters
+    ----------
+    incidence : (n_vertices, n_edges) sparse array or dense array
+        The matrix H of the paper. Rows are vertices, columns are hyperedges. No column may be empty.
+    weights : (n_edges,) float, optional
+        w(e) > 0; all 1 if not given.
+    vertices, labels : iterables of hashables, optional
+        Names of vertices and of hyperedges, in order; 0, 1, 2, … if not given.
+
+    Examples
+    --------
+    >>> H = Hypergraph.from_edges([["ann", "bob"], ["bob", "cid"], {"cid": 0.5, "dan": 1.0}])
+    >>> H
+    Hypergraph(4 vertices, 3 hyperedges of 2 vertices, 6 incidences, soft)
+    >>> H.members(2)
+    ('cid', 'dan')
+    >>> H.edge_degrees
+    array([2. , 2. , 1.5])
+    """
+
+    incidence: sp.csc_array
+    weights: np.ndarray = None  # type: ignore[assignment]  # filled in by __post_init__
+    vertices: names.Labels = None  # type: ignore[assignment]
+    labels: names.Labels = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        incidence = _checked_incidence(self.incidence)
+        n_vertices, n_edges = incidence.shape
+        fields = {
+            "incidence": incidence,
+            "weights": _checked_weights(self.weights, n_edges),
+            "vertices": names.as_labels("vertices", self.vertices, n_vertices, "vertex"),
+            "labels": names.as_labels("labels", self.labels, n_edges, "hyperedge"),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        _check_magnitudes(self)
+
+    # -- building ---------------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[Any] | Mapping[Hashable, Any] | np.ndarray,
+        weights: Iterable[float] | None = None,
+        vertices: Iterable[Hashable] | None = None,
+        labels: Iterable[Hashable] | None = None,
+    ) -> Self:
+        """Build from hyperedges given one by one.
+
+        Parameters
+        ----------
+        edges : iterable
+            Each hyperedge is an iterable of vertices (a vertex named twice counts once), or a
+            mapping vertex → p(v|e). A two-dimensional integer array is read row by row without a
+            Python loop. A mapping label → hyperedge gives the labels as well.
+        weights : iterable of float, optional
+            w(e) > 0, one a hyperedge; all 1 if not given.
+        vertices : iterable of hashables, optional
+            Fixes the order of the vertices and admits some that are in no hyperedge. If not given,
+            vertices come in the order they first appear.
+        labels : iterable of hashables, optional
+            Names of the hyperedges; 0, 1, 2, … if not given.
+        """
+        if isinstance(edges, Mapping):
+            if labels is not None:
+                raise ValueError("labels: edges is a mapping, its keys are the labels; give one or the other")
+            labels, edges = tuple(edges), list(edges.values())
+        known = None if vertices is None else _vertex_index(vertices)
+        if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.dtype.kind in "iu":
+            matrix, order = _incidence_of_array(edges, known)
+        else:
+            matrix, order = _incidence_of_iterables(edges, known)
+        return cls(matrix, _listed("weights", weights), order, labels)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_incidence(
+        cls,
+        incidence: Any,
+        weights: Iterable[float] | None = None,
+        vertices: Iterable[Hashable] | None = None,
+        labels: Iterable[Hashable] | None = None,
+    ) -> Self:
+        """Build from the matrix H of the paper, |V| x |E|, sparse or dense: rows are vertices."""
+        return cls(incidence, _listed("weights", weights), vertices, labels)  # type: ignore[arg-type]
+
+    def subset(self, edges: Iterable[Hashable]) -> "Hypergraph":
+        """Keep the hyperedges with these labels, in this order, with their labels; all vertices stay."""
+        keep = np.array([self.edge_index(label) for label in edges], dtype=np.int64)
+        if keep.size == 0:
+            raise ValueError("edges: expected at least one hyperedge to keep; got none")
+        kept = [self.labels[i] for i in keep]
+        return Hypergraph(self.incidence[:, keep], self.weights[keep], self.vertices, kept)
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, |V|."""
+        return int(self.incidence.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of hyperedges, |E|."""
+        return int(self.incidence.shape[1])
+
+    @cached_property
+    def incidence_by_vertex(self) -> sp.csr_array:
+        """The incidence again, stored row by row: the hyperedges of a vertex are contiguous."""
+        return _frozen_sparse(self.incidence.tocsr())
+
+    @cached_property
+    def edge_degrees(self) -> np.ndarray:
+        """δ(e) = Σ_v h(v,e), the diagonal of D_e."""
+        return _frozen(np.add.reduceat(self.incidence.data, self.incidence.indptr[:-1]))
+
+    @cached_property
+    def vertex_degrees(self) -> np.ndarray:
+        """Σ_e h(v,e) w(e), the diagonal of D_v."""
+        return _frozen(np.asarray(self.incidence @ self.weights))
+
+    @cached_property
+    def edge_sizes(self) -> np.ndarray:
+        """|e|, the number of vertices of each hyperedge whatever their probabilities."""
+        return _frozen(np.diff(self.incidence.indptr).astype(np.int64))
+
+    def edge_index(self, label: Hashable) -> int:
+        """Position of the hyperedge with this label."""
+        return names.position(self.labels, self._edge_positions, label, "hyperedge")
+
+    def vertex_index(self, label: Hashable) -> int:
+        """Position of the vertex with this label."""
+        return names.position(self.vertices, self._vertex_positions, label, "vertex")
+
+    def members(self, label: Hashable) -> tuple[Hashable, ...]:
+        """Vertices of the hyperedge with this label."""
+        i = self.edge_index(label)
+        rows = self.incidence.indices[self.incidence.indptr[i] : self.incidence.indptr[i + 1]]
+        return tuple(self.vertices[int(v)] for v in rows)
+
+    @cached_property
+    def _edge_positions(self) -> dict[Hashable, int] | None:
+        return None if isinstance(self.labels, range) else names.index_of("labels", self.labels)
+
+    @cached_property
+    def _vertex_positions(self) -> dict[Hashable, int] | None:
+        return None if isinstance(self.vertices, range) else names.index_of("vertices", self.vertices)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hypergraph):
+            return NotImplemented
+        ours, theirs = self.incidence, other.incidence
+        return (
+            ours.shape == theirs.shape
+            and ours.nnz == theirs.nnz
+            and np.array_equal(ours.indptr, theirs.indptr)
+            and np.array_equal(ours.indices, theirs.indices)
+            and np.array_equal(ours.data, theirs.data)
+            and np.array_equal(self.weights, other.weights)
+            and _same_labels(self.vertices, other.vertices)
+            and _same_labels(self.labels, other.labels)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        low, high = int(self.edge_sizes.min()), int(self.edge_sizes.max())
+        size = f"{low}" if low == high else f"{low} to {high}"
+        hyperedges = "hyperedge" if self.n_edges == 1 else "hyperedges"
+        vertices = "vertex" if self.n_vertices == 1 else "vertices"
+        marks = ["soft"] * bool((self.incidence.data != 1).any())
+        marks += ["weighted"] * bool((self.weights != 1).any())
+        return (
+            f"Hypergraph({self.n_vertices} {vertices}, {self.n_edges} {hyperedges} of {size} "
+            f"{'vertex' if size == '1' else 'vertices'}, {self.incidence.nnz} incidences"
+            f"{''.join(', ' + mark for mark in marks)})"
+        )
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one ``.npz`` file, all at once or not at all. Labels are stored as text, not pickled."""
+        arrays = {
+            "format": np.array(_FORMAT),
+            "data": self.incidence.data,
+            "indices": self.incidence.indices,
+            "indptr": self.incidence.indptr,
+            "shape": np.array(self.incidence.shape, dtype=np.int64),
+            "weights": self.weights,
+            "vertices": names.encode("vertices", self.vertices),
+            "labels": names.encode("labels", self.labels),
+        }
+        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".hypergraph-", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; everything is checked again, nothing is unpickled."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                if str(stored["format"]) != _FORMAT:
+                    raise ValueError(f"format is {str(stored['format'])!r}, not {_FORMAT!r}")
+                parts = (stored["data"], stored["indices"], stored["indptr"])
+                incidence = sp.csc_array(parts, shape=tuple(stored["shape"].tolist()))
+                incidence.check_format(full_check=True)
+                vertices, labels = names.decode(stored["vertices"]), names.decode(stored["labels"])
+                return cls(incidence, stored["weights"], vertices, labels)
+        except OSError:
+            raise
+        except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"path: {os.fspath(path)!r} is not a hypergraph saved by hypermodes: {error}") from error
+
+
+# -- checks, made once at the border ------------------------------------------------------------------
+
+
+def _checked_incidence(given: Any) -> sp.csc_array:
+    if sp.issparse(given):
+        matrix = sp.csc_array(given, dtype=np.float64, copy=True)
+    else:
+        dense = np.asarray(given)
+        if dense.ndim != 2 or dense.dtype.kind not in "fiub":
+            raise ValueError(
+                f"incidence: expected a |V| x |E| matrix of probabilities; got an array of shape "
+                f"{dense.shape} and type {dense.dtype}"
+            )
+        matrix = sp.csc_array(dense.astype(np.float64))
+    matrix.sum_duplicates()
+    bad = np.flatnonzero(~((matrix.data >= 0) & (matrix.data <= 1)))  # NaN is bad too
+    if bad.size:
+        edge = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        raise ValueError(
+            f"incidence: p(v|e) must lie in (0, 1]; vertex {int(matrix.indices[bad[0]])} of hyperedge "
+            f"{edge} has {float(matrix.data[bad[0]])!r}"
+        )
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    if matrix.shape[1] == 0:
+        raise ValueError("incidence: expected at least one hyperedge (column); got none")
+    empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
+    if empty.size:
+        raise ValueError(
+            f"incidence: hyperedge {int(empty[0])} has no vertices; leave empty hyperedges out "
+            f"({empty.size} of {matrix.shape[1]} are empty)"
+        )
+    return _frozen_sparse(matrix)
+
+
+def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
+    if given is None:
+        return _frozen(np.ones(n_edges))
+    try:
+        weights = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"weights: expected {n_edges} positive numbers, one a hyperedge; got {given!r}") from None
+    if weights.shape != (n_edges,):
+        raise ValueError(
+            f"weights: expected {n_edges} positive numbers, one a hyperedge; got shape {weights.shape}"
+        )
+    bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    if bad.size:
+        raise ValueError(
+            f"weights: expected positive finite numbers, one a hyperedge; entry {int(bad[0])} is "
+            f"{float(weights[bad[0]])!r}"
+        )
+    return _frozen(weights)
+
+
+def _check_magnitudes(hypergraph: Hypergraph) -> None:
+    """Refuse weights so extreme that the affinity of Eq. (2) or its square would overflow or vanish."""
+    rate = hypergraph.weights / hypergraph.edge_degrees
+    bad = np.flatnonzero(~((rate > 1e-100) & (rate < 1e100)))
+    if bad.size:
+        i = int(bad[0])
+        raise ValueError(
+            f"weights: w(e) divided by the degree of e must lie between 1e-100 and 1e100; for hyperedge "
+            f"{i} it is {float(hypergraph.weights[i])!r} / {float(hypergraph.edge_degrees[i])!r}"
+        )
+
+
+def _listed(name: str, values: Any) -> Any:
+    if values is None or isinstance(values, np.ndarray):
+        return values
+    if isinstance(values, Mapping | str | bytes) or not isinstance(values, Iterable):
+        raise ValueError(f"{name}: expected one number a hyperedge, in order; got {values!r}")
+    return list(values)
+
+
+# -- hyperedges to a matrix ---------------------------------------------------------------------------
+
+
+def _vertex_index(vertices: Iterable[Hashable]) -> dict[Hashable, int]:
+    if isinstance(vertices, str | bytes):
+        raise ValueError(f"vertices: expected an iterable of vertices; got the text {vertices!r}")
+    return names.index_of("vertices", tuple(vertices))
+
+
+def _incidence_of_iterables(
+    edges: Iterable[Any], known: dict[Hashable, int] | None
+) -> tuple[sp.csc_array, names.Labels]:
+    """Read hyperedges one by one; ``known`` fixes the vertices, otherwise they come as they appear."""
+    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+        raise ValueError(f"edges: expected an iterable of hyperedges; got {edges!r}")
+    index: dict[Hashable, int] = {} if known is None else known
+    rows: list[int] = []
+    probabilities: list[float] = []
+    ends = [0]
+    for number, edge in enumerate(edges):
+        for vertex, probability in _members(number, edge).items():
+            if known is not None and vertex not in known:
+                raise ValueError(f"edges: hyperedge {number} has vertex {vertex!r}, which is not in vertices")
+            rows.append(index.setdefault(vertex, len(index)))
+            probabilities.append(probability)
+        ends.append(len(rows))
+    if len(ends) == 1:
+        raise ValueError("edges: expected at least one hyperedge; got none")
+    parts = (np.array(probabilities, dtype=np.float64), np.array(rows, dtype=np.int64), np.array(ends))
+    return sp.csc_array(parts, shape=(len(index), len(ends) - 1)), tuple(index)
+
+
+def _members(number: int, edge: Any) -> Mapping[Hashable, float]:
+    """Vertices of one hyperedge with their probabilities."""
+    if isinstance(edge, str | bytes) or not isinstance(edge, Iterable):
+        raise ValueError(
+            f"edges: hyperedge {number} is {edge!r}; expected an iterable of vertices, such as [{edge!r}]"
+        )
+    try:
+        members = edge if isinstance(edge, Mapping) else dict.fromkeys(edge, 1.0)
+    except TypeError as error:
+        raise ValueError(f"edges: hyperedge {number} has a vertex that is not hashable: {error}") from None
+    if not members:
+        raise ValueError(f"edges: hyperedge {number} has no vertices; leave empty hyperedges out")
+    if members is edge:
+        for vertex, probability in members.items():
+            if not (_is_number(probability) and 0 < probability <= 1):
+                raise ValueError(
+                    f"edges: p(v|e) must lie in (0, 1]; vertex {vertex!r} of hyperedge {number} has {probability!r}"
+                )
+    return members
+
+
+def _incidence_of_array(
+    edges: np.ndarray, known: dict[Hashable, int] | None
+) -> tuple[sp.csc_array, names.Labels]:
+    """Read the rows of an integer array as hyperedges: the same result as one by one, without the loop."""
+    n_edges, size = edges.shape
+    if n_edges == 0:
+        raise ValueError("edges: expected at least one hyperedge; got none")
+    if size == 0:
+        raise ValueError("edges: hyperedge 0 has no vertices; leave empty hyperedges out")
+    found, codes = _codes(edges.ravel())
+    if known is None:
+        first = np.empty(len(found), dtype=np.int64)
+        first[codes[::-1]] = np.arange(codes.size)[::-1]  # the last write wins: the first appearance
+        appearance = np.argsort(first)
+        order: names.Labels = tuple(found[appearance].tolist())
+        place = np.empty(len(found), dtype=np.int64)
+        place[appearance] = np.arange(len(found))
+    else:
+        order = tuple(known)
+        missing = [vertex for vertex in found.tolist() if vertex not in known]
+        if missing:
+            raise ValueError(f"edges: vertex {missing[0]!r} is not in vertices")
+        place = np.array([known[vertex] for vertex in found.tolist()], dtype=np.int64)
+    parts = (np.ones(codes.size), place[codes], np.arange(0, codes.size + 1, size))
+    matrix = sp.csc_array(parts, shape=(len(order), n_edges))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0  # a vertex named twice counts once
+    return matrix, order
+
+
+def _codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values, sorted, and the place of each value among them; sorts only when it must."""
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * values.size:
+        found, codes = np.unique(values, return_inverse=True)
+        return found, codes
+    used = np.zeros(high - low + 1, dtype=bool)
+    shifted = values.astype(np.int64) - low
+    used[shifted] = True
+    return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[shifted]
+
+
+# -- small things -------------------------------------------------------------------------------------
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _same_labels(ours: names.Labels, theirs: names.Labels) -> bool:
+    if isinstance(ours, range) and isinstance(theirs, range):
+        return ours == theirs
+    return tuple(ours) == tuple(theirs)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def _frozen_sparse(matrix: Any) -> Any:
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.flags.writeable = False
+    return matrix
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,98 @@
+"""Names of vertices and hyperedges: any hashable, looked up in both directions, saved without pickle."""
+
+import json
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+Labels = Sequence[Hashable]
+
+_TUPLE: Final = "tuple"
+_RANGE: Final = "range"
+
+
+def as_labels(name: str, labels: Iterable[Hashable] | None, n: int, what: str) -> Labels:
+    """Check that there are ``n`` distinct hashable labels; ``None`` means 0 … n-1.
+
+    NumPy scalars become Python ones, so that they print and save well; 0 … n-1 is kept as a
+    ``range``, which costs no memory.
+    """
+    if labels is None or (isinstance(labels, range) and labels == range(n)):
+        return range(n)
+    if isinstance(labels, str | bytes):
+        raise ValueError(f"{name}: expected {n} labels, one a {what}; got the single text {labels!r}")
+    plain = tuple(labels.tolist() if isinstance(labels, np.ndarray) else map(_plain, labels))
+    if len(plain) != n:
+        raise ValueError(f"{name}: expected {n} labels, one a {what}; got {len(plain)}")
+    index_of(name, plain)
+    return range(n) if plain == tuple(range(n)) and all(type(x) is int for x in plain) else plain
+
+
+def index_of(name: str, labels: Labels) -> dict[Hashable, int]:
+    """Return the position of each label; repeated and unhashable labels are errors."""
+    index: dict[Hashable, int] = {}
+    for position, label in enumerate(labels):
+        try:
+            first = index.setdefault(label, position)
+        except TypeError:
+            raise ValueError(
+                f"{name}: labels must be hashable; entry {position} is {label!r}, a {type(label).__name__}"
+            ) from None
+        if first != position:
+            raise ValueError(f"{name}: labels must be distinct; {label!r} is entry {first} and {position}")
+    return index
+
+
+def position(labels: Labels, index: dict[Hashable, int] | None, label: Hashable, what: str) -> int:
+    """Look one label up, or say which one is unknown."""
+    if index is None:  # labels is a range: its own index
+        known = isinstance(label, int | np.integer) and not isinstance(label, bool) and label in labels
+        found = int(label) if known else None  # type: ignore[call-overload]
+    else:
+        try:
+            found = index.get(label)
+        except TypeError:
+            found = None
+    if found is None:
+        few = ", ".join(repr(x) for x in labels[:3])
+        raise ValueError(f"unknown {what} {label!r}; the {len(labels)} known ones start with {few}")
+    return int(found)
+
+
+def encode(name: str, labels: Labels) -> np.ndarray:
+    """Write labels as JSON in an array of bytes: text, numbers, truth values, None, and tuples of them."""
+    if isinstance(labels, range):
+        plain: Any = {_RANGE: len(labels)}
+    else:
+        plain = [_to_json(name, label) for label in labels]
+    return np.frombuffer(json.dumps(plain, ensure_ascii=False).encode(), dtype=np.uint8)
+
+
+def decode(stored: np.ndarray) -> Labels:
+    """Read what `encode` wrote."""
+    plain = json.loads(stored.astype(np.uint8).tobytes().decode())
+    if isinstance(plain, dict):
+        return range(int(plain[_RANGE]))
+    return tuple(_from_json(item) for item in plain)
+
+
+def _plain(label: Hashable) -> Hashable:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _to_json(name: str, label: Hashable) -> object:
+    if isinstance(label, tuple):
+        return {_TUPLE: [_to_json(name, part) for part in label]}
+    if label is None or type(label) in (str, int, float, bool):
+        return label
+    raise ValueError(
+        f"{name}: can only save labels that are text, numbers, truth values, None or tuples of these; "
+        f"{label!r} is a {type(label).__name__}"
+    )
+
+
+def _from_json(item: Any) -> Hashable:
+    if isinstance(item, dict):
+        return tuple(_from_json(part) for part in item[_TUPLE])
+    return item  # type: ignore[no-any-return]

@@ -1,0 +1,167 @@
+"""Hypergraph shift, Algorithm 1: climb, test, expand, until nothing outside would raise the density."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hypermodes import labels as names
+from hypermodes.affinity import Affinity, as_affinity
+from hypermodes.certificate import Certificate, certify, escape_direction
+from hypermodes.dynamics import Dynamics, FaceSolve, InfectionImmunization, climb_support
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.result import Mode, Status
+from hypermodes.simplex import Point, density, room
+from hypermodes.voting import Expansion, Voting
+
+
+class Round(NamedTuple):
+    """What a callback sees after each climb."""
+
+    rounds: int
+    """Rounds so far, this one included."""
+    start: Point
+    """Where the climb began: the start, or the result of the last expansion."""
+    point: Point
+    """Where it ended: the mode of the subhypergraph."""
+    densities: tuple[float, ...]
+    """F after each step of the climb."""
+    certificate: Certificate
+    """The certificate of ``point`` on the whole hypergraph."""
+
+
+def shift(
+    subject: Hypergraph | Affinity,
+    start: Any,
+    *,
+    dynamics: Dynamics = InfectionImmunization(),  # noqa: B008  (rules are immutable values)
+    expansion: Expansion = Voting(),  # noqa: B008
+    settle: bool = True,
+    max_rounds: int = 100,
+    callback: Callable[[Round], object] | None = None,
+) -> Mode:
+    """Shift a hyperedge, a set of them or a distribution to its mode, Algorithm 1.
+
+    Parameters
+    ----------
+    subject : Hypergraph or Affinity
+        Where to shift.
+    start : label, iterable of labels, mapping label → probability, or (n_edges,) float array
+        Labels are those of the hypergraph; for an affinity they are positions.
+    dynamics : Replicator, InfectionImmunization or FaceSolve
+        The climbing rule. Its ``tol``, relative to the density, is also that of trim and certificate.
+    expansion : Voting or PrintedVoting
+        How hyperedges outside are let in.
+    settle : bool
+        Finish every climb with an exact solve of the face, so that certificates hold to rounding and
+        saddles of the face are left behind. False leaves the dynamics alone, as in the paper.
+    max_rounds : int
+        Budget of climbs.
+    callback : function of a Round, optional
+        Called after every climb.
+
+    Returns
+    -------
+    Mode
+        Its ``status`` says how the shift ended; it never fails to return.
+
+    Examples
+    --------
+    >>> H = Hypergraph.from_edges([[1, 2, 3], [2, 3, 4], [1, 3, 4], [5, 6], [6, 7]])
+    >>> shift(H, 0)
+    Mode(3 hyperedges, density 0.888889, CERTIFIED, 2 rounds, 2 steps)
+    """
+    affinity = as_affinity(subject)
+    tol = dynamics.tol
+    rules = (dynamics, FaceSolve(tol=tol)) if settle else (dynamics,)
+    point = start_point(subject, start)
+    steps = 0
+    status = Status.MAX_ROUNDS
+    for rounds in range(1, max_rounds + 1):
+        begin = point
+        climbed = climb_support(affinity, begin, *rules)  # towards the mode of G_θ(p)
+        point, steps = climbed.point, steps + climbed.steps
+        certificate = certify(affinity, point, tol)
+        if callback is not None:
+            callback(Round(rounds, begin, point, climbed.densities, certificate))
+        if certificate.holds(tol):
+            status = Status.CERTIFIED
+            break
+        if not climbed.converged:
+            status = Status.MAX_STEPS
+            break
+        if certificate.is_critical(tol):
+            moved = escape(affinity, point, tol)  # Eq. (7) holds at a saddle too (departures.md#certificate)
+        else:
+            moved = expansion.expand(affinity, point, tol)
+        if moved is None:
+            status = Status.NO_ASCENT if point.payoff.any() else Status.ISOLATED
+            break
+        point = moved
+    else:
+        certificate = certify(affinity, point, tol)
+    return Mode.from_point(point, certificate, status, rounds, steps)
+
+
+def escape(affinity: Affinity, point: Point, tol: float) -> Point | None:
+    """Leave a critical point that is not a maximiser, to the border of the simplex; None if F would fall."""
+    direction = escape_direction(affinity, point, tol)
+    if direction is None:
+        return None
+    furthest, vanishing = room(point.p, direction)
+    p = np.maximum(point.p + furthest * direction, 0.0)
+    p[vanishing] = 0.0
+    p /= p.sum()
+    moved = Point(p, affinity.matvec(p))
+    return moved if density(moved) >= density(point) * (1 - 1e-14) else None
+
+
+def start_point(subject: Hypergraph | Affinity, start: Any) -> Point:
+    """Turn a start into a point: equal probabilities on the hyperedges named, or the distribution given."""
+    affinity = as_affinity(subject)
+    if isinstance(start, np.ndarray) and start.dtype.kind == "f":
+        p = start.astype(np.float64)
+        if p.shape != (affinity.n,):
+            raise ValueError(f"start: expected {affinity.n} probabilities, one a hyperedge; got shape {p.shape}")
+    else:
+        p = np.zeros(affinity.n)
+        masses = start if isinstance(start, Mapping) else dict.fromkeys(_named(subject, start))
+        if not masses:
+            raise ValueError("start: expected at least one hyperedge; got none")
+        equal = 1 / len(masses)
+        p[edge_positions(subject, masses, "start")] = [equal if m is None else m for m in masses.values()]
+    bad = np.flatnonzero(~((p >= 0) & np.isfinite(p)))
+    if bad.size:
+        raise ValueError(f"start: expected probabilities; entry {int(bad[0])} is {float(p[bad[0]])!r}")
+    if not np.isclose(p.sum(), 1.0, rtol=0, atol=1e-6):
+        raise ValueError(f"start: expected probabilities that sum to 1; their sum is {float(p.sum())!r}")
+    p /= p.sum()
+    return Point(p, affinity.matvec(p))
+
+
+def _named(subject: Hypergraph | Affinity, start: Any) -> Iterable[Hashable]:
+    """Labels of a start: itself if it is one, else what it contains."""
+    if isinstance(start, str | bytes) or not isinstance(start, Iterable):
+        return (start,)
+    if isinstance(start, Hashable) and isinstance(subject, Hypergraph):
+        try:
+            subject.edge_index(start)
+        except ValueError:
+            pass
+        else:
+            return (start,)  # a label that happens to be iterable, such as a tuple
+    return start.tolist() if isinstance(start, np.ndarray) else start
+
+
+def edge_positions(subject: Hypergraph | Affinity, labels: Iterable[Hashable], name: str) -> np.ndarray:
+    """Positions of hyperedges by label; an affinity has none, its labels are the positions themselves."""
+    if isinstance(subject, Hypergraph):
+        known, index = subject.labels, subject.edge_index
+    else:
+        known = range(as_affinity(subject).n)
+        index = partial(names.position, known, None, what="hyperedge")
+    try:
+        return np.array([index(label) for label in labels], dtype=np.int64)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None

@@ -1,0 +1,109 @@
+"""Slow literal transcriptions of the paper, and exact answers for small problems by enumeration.
+
+Nothing here is shared with the library: sets instead of sparse arrays, the recursion instead of the
+linear solve, every support instead of a climb.
+"""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+
+def affinity_by_sets(edges, weights):
+    """M of Eq. (2). ``edges``: a list of dicts vertex -> p(v|e)."""
+    n = len(edges)
+    matrix = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                shared = len(set(edges[i]) & set(edges[j]))
+                delta_i, delta_j = sum(edges[i].values()), sum(edges[j].values())
+                matrix[i, j] = weights[i] * shared / delta_i + weights[j] * shared / delta_j
+    return matrix
+
+
+def average_weighted_degree(matrix, subset, k):
+    """Eq. (9)."""
+    return sum(matrix[k, j] for j in subset) / len(subset)
+
+
+def relative_closeness(matrix, subset, i, j):
+    """Eq. (10)."""
+    return matrix[i, j] - average_weighted_degree(matrix, subset, i)
+
+
+def seed_weights(matrix, subset):
+    """w_S(e_i) for all i in S by the recursion of Eq. (11); exponential."""
+
+    @cache
+    def weight(members, i):
+        if len(members) == 1:
+            return 1.0
+        rest = members - {i}
+        return sum(relative_closeness(matrix, sorted(rest), j, i) * weight(rest, j) for j in sorted(rest))
+
+    everyone = frozenset(int(i) for i in subset)
+    return np.array([weight(everyone, int(i)) for i in subset])
+
+
+def closeness(matrix, subset):
+    """p(e_i|S), Eq. (12)."""
+    weights = seed_weights(matrix, subset)
+    return weights / weights.sum()
+
+
+def stationary_points(matrix):
+    """Every isolated solution of Eq. (7) on the support it lives on, by enumerating supports."""
+    n = len(matrix)
+    for size in range(1, n + 1):
+        for chosen in combinations(range(n), size):
+            chosen = np.array(chosen)
+            bordered = np.zeros((size + 1, size + 1))
+            bordered[0, 1:] = bordered[1:, 0] = 1
+            bordered[1:, 1:] = matrix[np.ix_(chosen, chosen)]
+            if np.linalg.matrix_rank(bordered, tol=1e-11 * max(1, abs(matrix).max())) <= size:
+                continue
+            x = np.linalg.solve(bordered, np.eye(size + 1)[0])[1:]
+            if (x > 1e-12).all():
+                p = np.zeros(n)
+                p[chosen] = x
+                yield p
+
+
+def standard_quadratic_maximum(matrix):
+    """Largest xᵀAx on the simplex, exactly: some maximiser is isolated on its own support."""
+    return max(p @ matrix @ p for p in stationary_points(matrix))
+
+
+def is_local_maximiser(matrix, p, tol=1e-7):
+    """Whether p is a local maximiser of xᵀMx on the simplex, strict or flat; exact but for the tolerance.
+
+    For a quadratic on a polyhedron this is the same as: Eq. (7), and xᵀMx ≤ 0 for every move x of the
+    critical cone: Σx = 0, free on the support, x ≥ 0 on the ties, 0 elsewhere. The part of x on the
+    support is eliminated, what is left is copositivity, decided by enumeration.
+    """
+    value = p @ matrix @ p
+    payoff = matrix @ p
+    inside = np.flatnonzero(p > 0)
+    limit = tol * value
+    if value <= 0 or abs(payoff[inside] - value).max() > limit or (payoff > value + limit).any():
+        return False
+    tied = np.flatnonzero((p == 0) & (payoff >= value - limit))
+    moves = np.zeros((len(p), len(inside) - 1))
+    moves[inside[0], :] = -1
+    moves[inside[1:], np.arange(len(inside) - 1)] = 1
+    moves = np.linalg.qr(moves)[0]
+    curvature, axes = np.linalg.eigh(moves.T @ matrix @ moves)
+    axes = moves @ axes
+    if (curvature > limit).any():
+        return False
+    if tied.size == 0:
+        return True
+    admissions = np.eye(len(p))[:, tied] - p[:, None]
+    cross = axes.T @ matrix @ admissions
+    flat = curvature > -limit
+    if abs(cross[flat]).max(initial=0) > 10 * limit:
+        return False
+    form = admissions.T @ matrix @ admissions - cross[~flat].T @ (cross[~flat] / curvature[~flat][:, None])
+    return bool(standard_quadratic_maximum(form) <= 10 * limit)
