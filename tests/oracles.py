@@ -107,3 +107,34 @@ def is_local_maximiser(matrix, p, tol=1e-7):
         return False
     form = admissions.T @ matrix @ admissions - cross[~flat].T @ (cross[~flat] / curvature[~flat][:, None])
     return bool(standard_quadratic_maximum(form) <= 10 * limit)
+
+
+def edges_of(hypergraph):
+    """Hyperedges of a library hypergraph as dicts vertex position -> p(v|e), read off the dense matrix."""
+    dense = hypergraph.incidence.toarray()
+    return [{v: h for v, h in enumerate(column) if h > 0} for column in dense.T.tolist()]
+
+
+def affinity_of(hypergraph):
+    """M of Eq. (2) of a library hypergraph, by sets."""
+    return affinity_by_sets(edges_of(hypergraph), hypergraph.weights.tolist())
+
+
+def random_edges(rng, weights):
+    """A random small hypergraph: 2 to 8 hyperedges as dicts, and their weights.
+
+    ``weights`` is "unit", "integer" (1, 2 or 3) or "continuous", which makes the incidence soft too.
+    """
+    n_edges, n_vertices = int(rng.integers(2, 9)), int(rng.integers(2, 11))
+    largest = int(rng.integers(1, min(n_vertices, 5) + 1))
+    edges = []
+    for _ in range(n_edges):
+        size = int(rng.integers(1, largest + 1))
+        members = rng.choice(n_vertices, size=size, replace=False).tolist()
+        edges.append({v: float(rng.uniform(0.05, 1.0)) if weights == "continuous" else 1.0 for v in members})
+    values = {
+        "unit": np.ones(n_edges),
+        "integer": rng.integers(1, 4, n_edges).astype(float),
+        "continuous": rng.uniform(0.1, 3.0, n_edges),
+    }
+    return edges, values[weights].tolist()

@@ -144,7 +144,7 @@ class FaceSolve:
     def step(self, point: Point, face: Face) -> Point:
         """Reach the stationary point of the face, or its border; the same object when already there."""
         inside = support(point.p)
-        if not 2 <= inside.size <= DENSE_FACE:
+        if not 2 <= inside.size <= DENSE_FACE or density(point) == 0:
             return point
         direction, length = self._move(point.payoff[inside], face[inside][:, inside], density(point))
         furthest, vanishing = room(point.p[inside], direction)

@@ -1,7 +1,6 @@
 """The hypergraph: soft incidence and weights, checked once, never changed. Eq. (1)."""
 
 import os
-import tempfile
 import zipfile
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from hypermodes import edge_lists
 from hypermodes import labels as names
+from hypermodes.files import replacing
 
 _FORMAT = "hypermodes-hypergraph-1"
 
@@ -92,11 +93,11 @@ class Hypergraph:
             if labels is not None:
                 raise ValueError("labels: edges is a mapping, its keys are the labels; give one or the other")
             labels, edges = tuple(edges), list(edges.values())
-        known = None if vertices is None else _vertex_index(vertices)
+        known = None if vertices is None else edge_lists.vertex_index(vertices)
         if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.dtype.kind in "iu":
-            matrix, order = _incidence_of_array(edges, known)
+            matrix, order = edge_lists.incidence_of_array(edges, known)
         else:
-            matrix, order = _incidence_of_iterables(edges, known)
+            matrix, order = edge_lists.incidence_of_iterables(edges, known)
         return cls(matrix, _listed("weights", weights), order, labels)  # type: ignore[arg-type]
 
     @classmethod
@@ -216,16 +217,8 @@ class Hypergraph:
             "vertices": names.encode("vertices", self.vertices),
             "labels": names.encode("labels", self.labels),
         }
-        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".hypergraph-", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -242,7 +235,9 @@ class Hypergraph:
         except OSError:
             raise
         except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"path: {os.fspath(path)!r} is not a hypergraph saved by hypermodes: {error}") from error
+            raise ValueError(
+                f"path: {os.fspath(path)!r} is not a hypergraph saved by hypermodes: {error}"
+            ) from error
 
 
 # -- checks, made once at the border ------------------------------------------------------------------
@@ -277,6 +272,8 @@ def _checked_incidence(given: Any) -> sp.csc_array:
             f"incidence: hyperedge {int(empty[0])} has no vertices; leave empty hyperedges out "
             f"({empty.size} of {matrix.shape[1]} are empty)"
         )
+    if max(*matrix.shape, matrix.nnz) < np.iinfo(np.int32).max:  # half the memory, a third of the time
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     return _frozen_sparse(matrix)
 
 
@@ -286,7 +283,9 @@ def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"weights: expected {n_edges} positive numbers, one a hyperedge; got {given!r}") from None
+        raise ValueError(
+            f"weights: expected {n_edges} positive numbers, one a hyperedge; got {given!r}"
+        ) from None
     if weights.shape != (n_edges,):
         raise ValueError(
             f"weights: expected {n_edges} positive numbers, one a hyperedge; got shape {weights.shape}"
@@ -320,106 +319,7 @@ def _listed(name: str, values: Any) -> Any:
     return list(values)
 
 
-# -- hyperedges to a matrix ---------------------------------------------------------------------------
-
-
-def _vertex_index(vertices: Iterable[Hashable]) -> dict[Hashable, int]:
-    if isinstance(vertices, str | bytes):
-        raise ValueError(f"vertices: expected an iterable of vertices; got the text {vertices!r}")
-    return names.index_of("vertices", tuple(vertices))
-
-
-def _incidence_of_iterables(
-    edges: Iterable[Any], known: dict[Hashable, int] | None
-) -> tuple[sp.csc_array, names.Labels]:
-    """Read hyperedges one by one; ``known`` fixes the vertices, otherwise they come as they appear."""
-    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
-        raise ValueError(f"edges: expected an iterable of hyperedges; got {edges!r}")
-    index: dict[Hashable, int] = {} if known is None else known
-    rows: list[int] = []
-    probabilities: list[float] = []
-    ends = [0]
-    for number, edge in enumerate(edges):
-        for vertex, probability in _members(number, edge).items():
-            if known is not None and vertex not in known:
-                raise ValueError(f"edges: hyperedge {number} has vertex {vertex!r}, which is not in vertices")
-            rows.append(index.setdefault(vertex, len(index)))
-            probabilities.append(probability)
-        ends.append(len(rows))
-    if len(ends) == 1:
-        raise ValueError("edges: expected at least one hyperedge; got none")
-    parts = (np.array(probabilities, dtype=np.float64), np.array(rows, dtype=np.int64), np.array(ends))
-    return sp.csc_array(parts, shape=(len(index), len(ends) - 1)), tuple(index)
-
-
-def _members(number: int, edge: Any) -> Mapping[Hashable, float]:
-    """Vertices of one hyperedge with their probabilities."""
-    if isinstance(edge, str | bytes) or not isinstance(edge, Iterable):
-        raise ValueError(
-            f"edges: hyperedge {number} is {edge!r}; expected an iterable of vertices, such as [{edge!r}]"
-        )
-    try:
-        members = edge if isinstance(edge, Mapping) else dict.fromkeys(edge, 1.0)
-    except TypeError as error:
-        raise ValueError(f"edges: hyperedge {number} has a vertex that is not hashable: {error}") from None
-    if not members:
-        raise ValueError(f"edges: hyperedge {number} has no vertices; leave empty hyperedges out")
-    if members is edge:
-        for vertex, probability in members.items():
-            if not (_is_number(probability) and 0 < probability <= 1):
-                raise ValueError(
-                    f"edges: p(v|e) must lie in (0, 1]; vertex {vertex!r} of hyperedge {number} has {probability!r}"
-                )
-    return members
-
-
-def _incidence_of_array(
-    edges: np.ndarray, known: dict[Hashable, int] | None
-) -> tuple[sp.csc_array, names.Labels]:
-    """Read the rows of an integer array as hyperedges: the same result as one by one, without the loop."""
-    n_edges, size = edges.shape
-    if n_edges == 0:
-        raise ValueError("edges: expected at least one hyperedge; got none")
-    if size == 0:
-        raise ValueError("edges: hyperedge 0 has no vertices; leave empty hyperedges out")
-    found, codes = _codes(edges.ravel())
-    if known is None:
-        first = np.empty(len(found), dtype=np.int64)
-        first[codes[::-1]] = np.arange(codes.size)[::-1]  # the last write wins: the first appearance
-        appearance = np.argsort(first)
-        order: names.Labels = tuple(found[appearance].tolist())
-        place = np.empty(len(found), dtype=np.int64)
-        place[appearance] = np.arange(len(found))
-    else:
-        order = tuple(known)
-        missing = [vertex for vertex in found.tolist() if vertex not in known]
-        if missing:
-            raise ValueError(f"edges: vertex {missing[0]!r} is not in vertices")
-        place = np.array([known[vertex] for vertex in found.tolist()], dtype=np.int64)
-    parts = (np.ones(codes.size), place[codes], np.arange(0, codes.size + 1, size))
-    matrix = sp.csc_array(parts, shape=(len(order), n_edges))
-    matrix.sum_duplicates()
-    matrix.data[:] = 1.0  # a vertex named twice counts once
-    return matrix, order
-
-
-def _codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct values, sorted, and the place of each value among them; sorts only when it must."""
-    low, high = int(values.min()), int(values.max())
-    if high - low > 4 * values.size:
-        found, codes = np.unique(values, return_inverse=True)
-        return found, codes
-    used = np.zeros(high - low + 1, dtype=bool)
-    shifted = values.astype(np.int64) - low
-    used[shifted] = True
-    return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[shifted]
-
-
 # -- small things -------------------------------------------------------------------------------------
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _same_labels(ours: names.Labels, theirs: names.Labels) -> bool:
@@ -437,9 +337,3 @@ def _frozen_sparse(matrix: Any) -> Any:
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.flags.writeable = False
     return matrix
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

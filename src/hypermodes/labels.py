@@ -95,4 +95,4 @@ def _to_json(name: str, label: Hashable) -> object:
 def _from_json(item: Any) -> Hashable:
     if isinstance(item, dict):
         return tuple(_from_json(part) for part in item[_TUPLE])
-    return item  # type: ignore[no-any-return]
+    return item

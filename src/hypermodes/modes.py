@@ -74,11 +74,13 @@ def collect(affinity: Affinity, starts: np.ndarray, found: Sequence[Mode], tol: 
     groups: dict[int, list[int]] = defaultdict(list)
     for k, group in zip(kept, _merge(affinity, [found[k] for k in kept], tol), strict=True):
         groups[group].append(k)
-    merged = [(max(group, key=lambda k: (len(found[k]), found[k].density, -k)), group) for group in groups.values()]
+    merged = [
+        (max(group, key=lambda k: (len(found[k]), found[k].density, -k)), group) for group in groups.values()
+    ]
     merged.sort(key=lambda pair: (-found[pair[0]].density, pair[0]))
     edge_mode = np.full(affinity.n, -1, dtype=np.int64)
-    for rank, (_, group) in enumerate(merged):
-        edge_mode[starts[group]] = rank
+    for rank, (_, members) in enumerate(merged):
+        edge_mode[starts[members]] = rank
     edge_mode.flags.writeable = False
     return ModeSet(tuple(found[widest] for widest, _ in merged), edge_mode)
 
@@ -108,4 +110,4 @@ def _merge(affinity: Affinity, modes: Sequence[Mode], tol: float) -> list[int]:
                     pairs.append((k, other))
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     joined = sp.coo_array((np.ones(rows.size), (rows, columns)), shape=(len(modes), len(modes)))
-    return connected_components(joined, directed=False)[1].tolist()  # type: ignore[no-any-return]
+    return connected_components(joined, directed=False)[1].tolist()

@@ -7,7 +7,7 @@ Progress = bool | Callable[[int, int], object] | None
 
 
 @contextmanager
-def tracker(progress: Progress, total: int, what: str) -> Iterator[Callable[[int], None]]:
+def tracker(progress: Progress, total: int, what: str) -> Iterator[Callable[[int], object]]:
     """Give a function to call with the amount done since the last call.
 
     ``True`` draws a bar with tqdm, a callable receives (done, total), ``None`` and ``False`` are silent.
@@ -17,10 +17,10 @@ def tracker(progress: Progress, total: int, what: str) -> Iterator[Callable[[int
             from tqdm import tqdm
         except ImportError:
             raise ImportError(
-                "progress: a bar needs tqdm; install hypermodes[progress], or pass a function of (done, total)"
+                "progress: a bar needs tqdm: install hypermodes[progress], or pass a function (done, total)"
             ) from None
         with tqdm(total=total, desc=what, dynamic_ncols=True) as bar:
-            yield lambda amount: None if bar.update(amount) else None
+            yield bar.update
         return
     if not progress:
         yield lambda amount: None

@@ -47,7 +47,9 @@ class Mode:
     steps: int
 
     @classmethod
-    def from_point(cls, point: Point, certificate: Certificate, status: Status, rounds: int, steps: int) -> Self:
+    def from_point(
+        cls, point: Point, certificate: Certificate, status: Status, rounds: int, steps: int
+    ) -> Self:
         """Keep the support of a point."""
         inside = support(point.p).astype(np.int64)
         weights = point.p[inside]
@@ -70,8 +72,8 @@ class Mode:
 
     def __repr__(self) -> str:
         return (
-            f"Mode({len(self)} hyperedges, density {self.density:.6g}, {self.status.name}, "
-            f"{self.rounds} rounds, {self.steps} steps)"
+            f"Mode({counted(len(self), 'hyperedge')}, density {self.density:.6g}, {self.status.name}, "
+            f"{counted(self.rounds, 'round')}, {counted(self.steps, 'step')})"
         )
 
 
@@ -119,4 +121,12 @@ class ModeSet:
         open_ones = sum(mode.status is not Status.CERTIFIED for mode in self.modes)
         span = f", densities {self[0].density:.4g} to {self[-1].density:.4g}" if self.modes else ""
         note = f", {open_ones} not certified" if open_ones else ""
-        return f"ModeSet({len(self)} modes of {with_mode} of {self.edge_mode.size} hyperedges{span}{note})"
+        return (
+            f"ModeSet({counted(len(self), 'mode')} of {with_mode} of "
+            f"{counted(self.edge_mode.size, 'hyperedge')}{span}{note})"
+        )
+
+
+def counted(n: int, noun: str) -> str:
+    """Write a count with its noun: 1 mode, 2 modes."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"

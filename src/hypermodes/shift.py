@@ -70,7 +70,7 @@ def shift(
     --------
     >>> H = Hypergraph.from_edges([[1, 2, 3], [2, 3, 4], [1, 3, 4], [5, 6], [6, 7]])
     >>> shift(H, 0)
-    Mode(3 hyperedges, density 0.888889, CERTIFIED, 2 rounds, 2 steps)
+    Mode(3 hyperedges, density 0.888889, CERTIFIED, 2 rounds, 1 step)
     """
     affinity = as_affinity(subject)
     tol = dynamics.tol
@@ -123,7 +123,9 @@ def start_point(subject: Hypergraph | Affinity, start: Any) -> Point:
     if isinstance(start, np.ndarray) and start.dtype.kind == "f":
         p = start.astype(np.float64)
         if p.shape != (affinity.n,):
-            raise ValueError(f"start: expected {affinity.n} probabilities, one a hyperedge; got shape {p.shape}")
+            raise ValueError(
+                f"start: expected {affinity.n} probabilities, one a hyperedge; got shape {p.shape}"
+            )
     else:
         p = np.zeros(affinity.n)
         masses = start if isinstance(start, Mapping) else dict.fromkeys(_named(subject, start))

@@ -63,7 +63,9 @@ def closeness(affinity: Affinity, subset: np.ndarray) -> np.ndarray:
     bordered[0, 1:] = bordered[1:, 0] = 1.0
     bordered[1:, 1:] = face / scale
     if np.linalg.cond(bordered) > 1e14:
-        raise np.linalg.LinAlgError(f"subset: the closeness of these {m} hyperedges is not determined, W(S) = 0")
+        raise np.linalg.LinAlgError(
+            f"subset: the closeness of these {m} hyperedges is not determined, W(S) = 0"
+        )
     return np.linalg.solve(bordered, np.eye(m + 1)[0])[1:]
 
 

@@ -1,0 +1,47 @@
+# Everything below works on a machine with Python 3.11 or newer, pip, git and make. `make help` lists it.
+PYTHON ?= python3
+BIN := .venv/bin
+# One thread for the linear algebra of each test process: faces are small, and processes share the cores.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help demo test lint types imports check bench convergence clean
+help:            ## list the commands
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
+
+demo: .venv/.demo  ## set everything up, find the modes of five crescents, write hypermodes-demo/
+	$(BIN)/hypermodes demo
+
+test: .venv/.dev   ## set everything up and run every test
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/.dev   ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.dev  ## static types
+	$(BIN)/mypy
+
+imports: .venv/.dev  ## imports point one way
+	$(BIN)/lint-imports
+
+check: test lint types imports  ## all of the above
+
+bench: .venv/.dev  ## time and memory of the product Mp against its size
+	$(BIN)/python benchmarks/product.py
+
+convergence: .venv/.dev  ## rounds and steps to the certificate on five crescents
+	$(BIN)/python benchmarks/convergence.py
+
+clean:           ## remove the environment and everything generated
+	rm -rf .venv hypermodes-demo benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.demo: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@touch $@
+
+.venv/.dev: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev]'
+	@touch $@ .venv/.demo

@@ -1,0 +1,68 @@
+"""The command line. Each command is a function; everything heavy is imported inside it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypermodes import __version__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; bad input and missing extras end in one line on standard error and exit code 1."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        print("hypermodes: interrupted", file=sys.stderr)
+        return 130
+    except (ValueError, ImportError, OSError) as error:
+        print(f"hypermodes: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hypermodes",
+        description="Find the modes of hypergraphs, each with a certificate anyone can check.",
+    )
+    parser.add_argument("--version", action="version", version=f"hypermodes {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    demo = commands.add_parser(
+        "demo",
+        help="find the modes of five crescents with outliers; write a picture and tables",
+        description="Make five crescents with outliers, find their modes, write a picture and two tables.",
+        epilog="example: hypermodes demo --out my-demo --samples 300 --outliers 0.5",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    demo.add_argument(
+        "--out", type=Path, default=Path("hypermodes-demo"), metavar="FOLDER", help="where to write"
+    )
+    demo.add_argument("--samples", type=int, default=600, metavar="N", help="points on the crescents")
+    demo.add_argument("--outliers", type=float, default=0.2, metavar="R", help="outliers, as a fraction of N")
+    demo.add_argument("--seed", type=int, default=0, help="seed of the points")
+    demo.add_argument("--quiet", action="store_true", help="no progress bar")
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from hypermodes import plotting
+    from hypermodes.demo import run_demo
+
+    plotting.pyplot().switch_backend("agg")  # without matplotlib, fail before the work and not after it
+
+    print(
+        run_demo(
+            arguments.out,
+            n_samples=arguments.samples,
+            outliers=arguments.outliers,
+            seed=arguments.seed,
+            progress=not arguments.quiet,
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
