@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
@@ -44,6 +45,7 @@ _HOME = {
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
+    "Seeker": "modes",
     "Status": "result",
     "Voting": "voting",
     "certify": "certificate",

@@ -1,10 +1,16 @@
-"""Write a file all at once or not at all."""
+"""Write a file all at once or not at all; arrays in one ``.npz`` that is never unpickled."""
 
 import os
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -25,3 +31,33 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def save_arrays(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays and what they are to exactly this path."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, allow_pickle=False, format=np.array(kind), **arrays)
+
+
+def load_arrays(
+    path: str | os.PathLike[str], kind: str, what: str, build: Callable[[dict[str, np.ndarray]], T]
+) -> T:
+    """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        if str(arrays.pop("format")) != kind:
+            raise ValueError("it holds something else")
+        return build(arrays)
+    except OSError:
+        raise
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        EOFError,
+        AttributeError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise ValueError(f"path: {os.fspath(path)!r} is not {what} saved by hypermodes: {error}") from error

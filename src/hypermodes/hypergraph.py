@@ -1,7 +1,6 @@
 """The hypergraph: soft incidence and weights, checked once, never changed. Eq. (1)."""
 
 import os
-import zipfile
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 
 from hypermodes import edge_lists
 from hypermodes import labels as names
-from hypermodes.files import replacing
+from hypermodes.files import load_arrays, save_arrays
 
 _FORMAT = "hypermodes-hypergraph-1"
 
@@ -207,37 +206,32 @@ class Hypergraph:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one ``.npz`` file, all at once or not at all. Labels are stored as text, not pickled."""
-        arrays = {
-            "format": np.array(_FORMAT),
-            "data": self.incidence.data,
-            "indices": self.incidence.indices,
-            "indptr": self.incidence.indptr,
-            "shape": np.array(self.incidence.shape, dtype=np.int64),
-            "weights": self.weights,
-            "vertices": names.encode("vertices", self.vertices),
-            "labels": names.encode("labels", self.labels),
-        }
-        with replacing(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        save_arrays(
+            path,
+            _FORMAT,
+            {
+                "data": self.incidence.data,
+                "indices": self.incidence.indices,
+                "indptr": self.incidence.indptr,
+                "shape": np.array(self.incidence.shape, dtype=np.int64),
+                "weights": self.weights,
+                "vertices": names.encode("vertices", self.vertices),
+                "labels": names.encode("labels", self.labels),
+            },
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; everything is checked again, nothing is unpickled."""
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                if str(stored["format"]) != _FORMAT:
-                    raise ValueError(f"format is {str(stored['format'])!r}, not {_FORMAT!r}")
-                parts = (stored["data"], stored["indices"], stored["indptr"])
-                incidence = sp.csc_array(parts, shape=tuple(stored["shape"].tolist()))
-                incidence.check_format(full_check=True)
-                vertices, labels = names.decode(stored["vertices"]), names.decode(stored["labels"])
-                return cls(incidence, stored["weights"], vertices, labels)
-        except OSError:
-            raise
-        except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"path: {os.fspath(path)!r} is not a hypergraph saved by hypermodes: {error}"
-            ) from error
+        return load_arrays(path, _FORMAT, "a hypergraph", cls._from_arrays)
+
+    @classmethod
+    def _from_arrays(cls, stored: dict[str, np.ndarray]) -> Self:
+        parts = (stored["data"], stored["indices"], stored["indptr"])
+        incidence = sp.csc_array(parts, shape=tuple(stored["shape"].tolist()))
+        incidence.check_format(full_check=True)
+        vertices, labels = names.decode(stored["vertices"]), names.decode(stored["labels"])
+        return cls(incidence, stored["weights"], vertices, labels)
 
 
 # -- checks, made once at the border ------------------------------------------------------------------

@@ -1,14 +1,24 @@
-"""What comes out: a mode, many modes, and how each of them ended. Frozen and printable."""
+"""What comes out: a mode, many modes, and how each of them ended. Frozen, printable, saveable."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import csv
+import json
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
+from hypermodes import labels as names
 from hypermodes.certificate import Certificate
+from hypermodes.files import load_arrays, replacing, save_arrays
+from hypermodes.hypergraph import Hypergraph
 from hypermodes.simplex import Point, support
+
+_FORMAT = "hypermodes-modes-1"
 
 
 class Status(Enum):
@@ -16,8 +26,11 @@ class Status(Enum):
 
     CERTIFIED = "A local maximiser of the density: no small move, inside the support or outward, raises it."
     ISOLATED = "The start shares no vertex with any other hyperedge: it belongs to no mode."
-    MAX_ROUNDS = "Stopped after max_rounds expansions; the certificate shows how far off it is."
+    MAX_ROUNDS = "Stopped after max_rounds climbs; the certificate shows how far off it is."
     MAX_STEPS = "A climb ran out of max_steps; the certificate shows how far off it is."
+    MAX_SUPPORT = (
+        "The support outgrew what is worked on as one face; the certificate shows how far off it is."
+    )
     NO_ASCENT = "The expansion found no step to make although the certificate does not hold."
 
 
@@ -78,55 +91,246 @@ class Mode:
 
 
 @dataclass(frozen=True, eq=False)
+class ModeTable:
+    """Modes as columns: mode k has support[ptr[k]:ptr[k+1]], and one entry in every other column."""
+
+    ptr: np.ndarray
+    support: np.ndarray
+    weights: np.ndarray
+    density: np.ndarray
+    spread: np.ndarray
+    excess: np.ndarray
+    worst_edge: np.ndarray
+    curvature: np.ndarray
+    ties: np.ndarray
+    tie_curvature: np.ndarray
+    status: np.ndarray
+    rounds: np.ndarray
+    steps: np.ndarray
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            getattr(self, field.name).flags.writeable = False
+
+    @classmethod
+    def of(cls, modes: Iterable[Mode]) -> Self:
+        """Lay modes out as columns."""
+        modes = list(modes)
+        sizes = [len(mode) for mode in modes]
+        certificates = [mode.certificate for mode in modes]
+        columns: dict[str, Any] = {
+            field.name: np.array([getattr(one, field.name) for one in certificates], dtype=kind)
+            for field, kind in zip(
+                fields(Certificate), (float, float, float, int, float, int, float), strict=True
+            )
+        }
+        return cls(
+            ptr=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
+            support=np.concatenate([np.empty(0, np.int64), *(mode.support for mode in modes)]),
+            weights=np.concatenate([np.empty(0), *(mode.weights for mode in modes)]),
+            status=np.array([mode.status.name for mode in modes], dtype="U12"),
+            rounds=np.array([mode.rounds for mode in modes], dtype=np.int64),
+            steps=np.array([mode.steps for mode in modes], dtype=np.int64),
+            **columns,
+        )
+
+    def mode(self, k: int) -> Mode:
+        """Mode k as an object."""
+        part = slice(self.ptr[k], self.ptr[k + 1])
+        certificate = Certificate(*(getattr(self, field.name)[k].item() for field in fields(Certificate)))
+        status = Status[str(self.status[k])]
+        return Mode(
+            self.support[part],
+            self.weights[part],
+            certificate,
+            status,
+            int(self.rounds[k]),
+            int(self.steps[k]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class ModeSet:
     """Modes ranked by density, and which of them each hyperedge shifts to.
 
+    A sequence of `Mode`: ``modes[0]`` is the densest. They are kept as columns (`table`), so that a million
+    starts cost no million objects.
+
     Attributes
     ----------
-    modes : tuple of Mode
-        Densest first.
+    table : ModeTable
+        The modes, densest first.
     edge_mode : (n_edges,) int64
-        Position in ``modes`` of the mode each hyperedge shifted to; -1 if it belongs to none, or was
-        not a start.
+        Position of the mode each hyperedge shifted to; -1 if it belongs to none, or was not a start.
+    hypergraph : Hypergraph or None
+        Where they were found, for vertices and labels; None for a matrix.
     """
 
-    modes: tuple[Mode, ...]
+    table: ModeTable
     edge_mode: np.ndarray
+    hypergraph: Hypergraph | None = None
 
-    @property
+    @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """All modes as objects."""
+        return tuple(self.table.mode(k) for k in range(len(self)))
+
+    @cached_property
     def sizes(self) -> np.ndarray:
         """How many hyperedges shift to each mode."""
-        return np.bincount(self.edge_mode[self.edge_mode >= 0], minlength=len(self.modes))
+        return np.bincount(self.edge_mode[self.edge_mode >= 0], minlength=len(self))
 
     @property
     def densities(self) -> np.ndarray:
         """Density of each mode, falling."""
-        return np.array([mode.density for mode in self.modes])
+        return self.table.density
+
+    @property
+    def status_counts(self) -> dict[Status, int]:
+        """How many modes ended in which way."""
+        counts = Counter(self.table.status.tolist())
+        return {status: counts[status.name] for status in Status if counts[status.name]}
 
     def members(self, k: int) -> np.ndarray:
         """Hyperedges that shift to mode ``k``, sorted; its support is where they meet."""
-        return np.flatnonzero(self.edge_mode == range(len(self.modes))[k])
+        order, ends = self._by_mode
+        k = range(len(self))[k]
+        return order[ends[k] : ends[k + 1]]
+
+    @cached_property
+    def _by_mode(self) -> tuple[np.ndarray, np.ndarray]:
+        """Hyperedges sorted by mode, and where each mode begins among them."""
+        order = np.argsort(self.edge_mode, kind="stable")
+        return order, np.searchsorted(self.edge_mode[order], np.arange(len(self) + 1))
+
+    def vertices(self, k: int) -> tuple[Hashable, ...]:
+        """Vertices of the hyperedges in the support of mode ``k``."""
+        hypergraph = self._needs_hypergraph("vertices")
+        mode = self[k]
+        return tuple(
+            hypergraph.vertices[int(v)] for v in np.unique(hypergraph.incidence[:, mode.support].indices)
+        )
+
+    def labels(self, k: int) -> tuple[Hashable, ...]:
+        """Labels of the hyperedges in the support of mode ``k``."""
+        labels = self._needs_hypergraph("labels").labels
+        return tuple(labels[int(i)] for i in self[k].support)
+
+    def mode_of(self, label: Hashable) -> Mode | None:
+        """The mode a hyperedge shifted to, by label (by position for a matrix); None if it has none."""
+        if self.hypergraph is None:
+            position = names.position(range(self.edge_mode.size), None, label, "hyperedge")
+        else:
+            position = self.hypergraph.edge_index(label)
+        k = int(self.edge_mode[position])
+        return self[k] if k >= 0 else None
+
+    def _needs_hypergraph(self, what: str) -> Hypergraph:
+        if self.hypergraph is None:
+            raise ValueError(
+                f"{what}: these modes were found in a matrix, or loaded without their hypergraph"
+            )
+        return self.hypergraph
 
     def __len__(self) -> int:
-        return len(self.modes)
+        return int(self.table.density.size)
 
     def __iter__(self) -> Iterator[Mode]:
-        return iter(self.modes)
+        return (self.table.mode(k) for k in range(len(self)))
 
     def __getitem__(self, k: int) -> Mode:
-        return self.modes[k]
+        return self.table.mode(range(len(self))[k])
 
     def __repr__(self) -> str:
         with_mode = int((self.edge_mode >= 0).sum())
-        open_ones = sum(mode.status is not Status.CERTIFIED for mode in self.modes)
-        span = f", densities {self[0].density:.4g} to {self[-1].density:.4g}" if self.modes else ""
-        note = f", {open_ones} not certified" if open_ones else ""
+        span = f", densities {self.densities[0]:.4g} to {self.densities[-1]:.4g}" if len(self) else ""
+        others = ", ".join(
+            f"{n} {status.name}" for status, n in self.status_counts.items() if status is not Status.CERTIFIED
+        )
         return (
             f"ModeSet({counted(len(self), 'mode')} of {with_mode} of "
-            f"{counted(self.edge_mode.size, 'hyperedge')}{span}{note})"
+            f"{counted(self.edge_mode.size, 'hyperedge')}{span}{f', {others}' if others else ''})"
         )
+
+    # -- keeping and passing on -------------------------------------------------------------------
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One entry a mode and column, ready for a data frame: ``pandas.DataFrame(modes.to_columns())``."""
+        columns: dict[str, list[Any]] = {
+            "mode": list(range(len(self))),
+            "density": self.densities.tolist(),
+            "hyperedges": np.diff(self.table.ptr).tolist(),
+            "starts": self.sizes.tolist(),
+        }
+        for name in ("status", "spread", "excess", "curvature", "ties", "tie_curvature", "rounds", "steps"):
+            columns[name] = getattr(self.table, name).tolist()
+        if self.hypergraph is not None:
+            incidence = self.hypergraph.incidence
+            columns["vertices"] = [np.unique(incidence[:, mode.support].indices).size for mode in self]
+        return columns
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line a mode."""
+        columns = self.to_columns()
+        with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write the modes with their hyperedges and shares, and the mode of each hyperedge."""
+        labels = range(self.edge_mode.size) if self.hypergraph is None else self.hypergraph.labels
+        columns = self.to_columns()
+        modes = [{name: _finite(values[k]) for name, values in columns.items()} for k in range(len(self))]
+        for record, mode in zip(modes, self, strict=True):
+            record["support"] = [_plain(labels[int(i)]) for i in mode.support]
+            record["weights"] = mode.weights.tolist()
+        content = {"modes": modes, "edge_mode": self.edge_mode.tolist(), "edges": [_plain(x) for x in labels]}
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one ``.npz`` file, all at once or not at all; the hypergraph is saved on its own."""
+        columns = {field.name: getattr(self.table, field.name) for field in fields(ModeTable)}
+        save_arrays(path, _FORMAT, {**columns, "edge_mode": self.edge_mode})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], hypergraph: Hypergraph | None = None) -> Self:
+        """Read what `save` wrote; give the hypergraph to have vertices and labels. Nothing is unpickled."""
+        return load_arrays(
+            path, _FORMAT, "a set of modes", lambda stored: cls._from_arrays(stored, hypergraph)
+        )
+
+    @classmethod
+    def _from_arrays(cls, stored: dict[str, np.ndarray], hypergraph: Hypergraph | None) -> Self:
+        table = ModeTable(**{field.name: stored[field.name] for field in fields(ModeTable)})
+        edge_mode = stored["edge_mode"]
+        n, total = table.density.size, edge_mode.size
+        if table.ptr.shape != (n + 1,) or table.ptr[0] != 0 or table.ptr[-1] != table.support.size:
+            raise ValueError("the supports do not fit together")
+        if (np.diff(table.ptr) < 0).any() or table.support.shape != table.weights.shape:
+            raise ValueError("the supports do not fit together")
+        for values, low, high in ((table.support, 0, total), (edge_mode, -1, n)):
+            if values.size and not (values.min() >= low and values.max() < high):
+                raise ValueError(f"found an index outside {low} … {high - 1}")
+        if hypergraph is not None and hypergraph.n_edges != total:
+            raise ValueError(
+                f"they belong to {total} hyperedges, the hypergraph given has {hypergraph.n_edges}"
+            )
+        edge_mode.flags.writeable = False
+        return cls(table, edge_mode, hypergraph)
 
 
 def counted(n: int, noun: str) -> str:
     """Write a count with its noun: 1 mode, 2 modes."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _plain(label: Hashable) -> object:
+    """A label as JSON has it: text, numbers, truth values and None as they are, anything else as text."""
+    return label if label is None or isinstance(label, str | int | float | bool) else str(label)
+
+
+def _finite(value: object) -> object:
+    """JSON has no infinities: what was not there or not examined is null."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value

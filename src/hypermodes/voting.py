@@ -135,7 +135,7 @@ class Voting:
         Who gives up mass: `proportional` (default) or `sparing_seeds`.
     """
 
-    admit: int | None = 1024
+    admit: int | None = 64
     retreat: Callable[[np.ndarray], np.ndarray] = proportional
 
     def __post_init__(self) -> None:

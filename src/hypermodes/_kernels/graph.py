@@ -1,0 +1,164 @@
+"""What the kernels read: a hypergraph or a sparse matrix as plain arrays, with twin hyperedges as one.
+
+Two hyperedges are *twins* when they have the same rate and the same vertices, vertices that are in one
+hyperedge only not counting: no affinity can tell them apart, and at a mode they have equal shares. A
+class of μ twins is one row here, with the affinity 2 r |e| (1 - 1/μ) to itself. Without this a
+thousand copies of a hyperedge, or a vertex that is in every hyperedge, would make faces of thousands.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hypermodes._kernels.faces import OPTIONS
+
+
+class Graph(NamedTuple):
+    """Rows are hyperedges (classes of twins), either over vertices or, for a matrix, over each other."""
+
+    row_ptr: np.ndarray
+    row_idx: np.ndarray
+    row_val: np.ndarray
+    """Affinities, for a matrix; empty for a hypergraph."""
+    vertex_ptr: np.ndarray
+    vertex_idx: np.ndarray
+    """The rows of each vertex; empty for a matrix."""
+    rate: np.ndarray
+    """w(e)/δ(e); empty for a matrix."""
+    twins: np.ndarray
+    """Number of twins a row stands for."""
+
+
+class Work(NamedTuple):
+    """Scratch of one thread. A slot is valid if its stamp is the current one, so nothing is ever cleared."""
+
+    reward: np.ndarray
+    row_stamp: np.ndarray
+    row_list: np.ndarray
+    place: np.ndarray
+    place_stamp: np.ndarray
+    mass: np.ndarray
+    rated_mass: np.ndarray
+    vertex_stamp: np.ndarray
+    vertex_list: np.ndarray
+    head: np.ndarray
+    stamp: np.ndarray
+
+
+def hypergraph_graph(edge_ptr, edge_vertices, n_vertices, rate):
+    """Graph of a hypergraph given by the vertices of each hyperedge; also the class of each hyperedge."""
+    edge_ptr = edge_ptr.astype(np.int64)
+    degree = np.bincount(edge_vertices, minlength=n_vertices)
+    shared = degree[edge_vertices] > 1
+    owner = np.repeat(np.arange(rate.size, dtype=np.int64), np.diff(edge_ptr))[shared]
+    vertices = edge_vertices[shared].astype(np.int32)
+    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(owner, minlength=rate.size))))
+    first = _first_twin(ptr, vertices, rate)
+    kept = np.flatnonzero(first == np.arange(rate.size))
+    class_of = np.empty(rate.size, np.int64)
+    class_of[kept] = np.arange(kept.size)
+    class_of = class_of[first]
+    if kept.size < rate.size:
+        sizes = np.diff(ptr)[kept]
+        row_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+        vertices = vertices[np.repeat(ptr[kept] - row_ptr[:-1], sizes) + np.arange(row_ptr[-1])]
+        ptr = row_ptr
+    vertex_ptr, vertex_idx = _transpose(ptr, vertices, n_vertices)
+    count = np.bincount(class_of, minlength=kept.size).astype(np.float64)
+    graph = Graph(ptr, vertices, np.empty(0), vertex_ptr, vertex_idx, rate[kept].astype(np.float64), count)
+    return graph, class_of
+
+
+def matrix_graph(ptr, idx, val):
+    """Graph of a symmetric sparse matrix with zero diagonal."""
+    n = ptr.size - 1
+    empty = np.empty(0, np.int32)
+    graph = Graph(
+        ptr.astype(np.int64), idx.astype(np.int32), val.astype(np.float64), np.zeros(1, np.int64), empty,
+        np.empty(0), np.ones(n),
+    )  # fmt: skip
+    return graph, np.arange(n)
+
+
+def workspace(graph):
+    """Scratch arrays for one thread."""
+    n, n_vertices = graph.twins.size, graph.vertex_ptr.size - 1
+    return Work(
+        reward=np.zeros(n),
+        row_stamp=np.zeros(n, np.int64),
+        row_list=np.zeros(n, np.int64),
+        place=np.zeros(n, np.int32),
+        place_stamp=np.zeros(n, np.int64),
+        mass=np.zeros(n_vertices),
+        rated_mass=np.zeros(n_vertices),
+        vertex_stamp=np.zeros(n_vertices, np.int64),
+        vertex_list=np.zeros(n_vertices, np.int64),
+        head=np.zeros(n_vertices, np.int32),
+        stamp=np.zeros(1, np.int64),
+    )
+
+
+def _first_twin(ptr, vertices, rate):
+    """For each hyperedge the first one with the same shared vertices and rate (itself, as a rule)."""
+    n = rate.size
+    scrambled = scramble(vertices.astype(np.uint64) + np.uint64(1))
+    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(scrambled, dtype=np.uint64)))
+    key = scramble(sums[ptr[1:]] - sums[ptr[:-1]] + scramble(rate.astype(np.float64).view(np.uint64)))
+    order = np.argsort(key, kind="stable")
+    same_key = np.concatenate(([False], key[order][1:] == key[order][:-1]))
+    first = np.arange(n)
+    if same_key.any():
+        _confirm_twins(ptr, vertices, rate, order, same_key, first)
+    return first
+
+
+def scramble(x):
+    """A 64-bit mixing function (splitmix64), so that sums of it tell sets apart."""
+    with np.errstate(over="ignore"):
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(**OPTIONS)
+def _confirm_twins(ptr, vertices, rate, order, same_key, first):
+    """Compare hyperedges with equal keys: a key may lie. Those without shared vertices stay alone."""
+    begin = 0
+    for k in range(order.size):
+        if not same_key[k]:
+            begin = k
+            continue
+        i = order[k]
+        size = ptr[i + 1] - ptr[i]
+        for other in range(begin, k):
+            j = order[other]
+            if first[j] != j or size == 0 or ptr[j + 1] - ptr[j] != size or rate[i] != rate[j]:
+                continue
+            equal = True
+            for t in range(size):
+                if vertices[ptr[i] + t] != vertices[ptr[j] + t]:
+                    equal = False
+                    break
+            if equal:
+                first[i] = j
+                break
+
+
+@njit(**OPTIONS)
+def _transpose(ptr, idx, n_columns):
+    """Rows of each column, in order."""
+    column_ptr = np.zeros(n_columns + 1, np.int64)
+    for t in range(idx.size):
+        column_ptr[idx[t] + 1] += 1
+    for c in range(n_columns):
+        column_ptr[c + 1] += column_ptr[c]
+    fill = np.empty(n_columns, np.int64)
+    for c in range(n_columns):
+        fill[c] = column_ptr[c]
+    rows = np.empty(idx.size, np.int32)
+    for i in range(ptr.size - 1):
+        for t in range(ptr[i], ptr[i + 1]):
+            rows[fill[idx[t]]] = i
+            fill[idx[t]] += 1
+    return column_ptr, rows

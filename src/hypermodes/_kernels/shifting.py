@@ -1,0 +1,334 @@
+"""Algorithm 1 for a block of starts: expand, climb, test, repeat, each on a small dense face.
+
+Twin of `shift.shift` with `Voting` and `InfectionImmunization`. A round costs the incidences of the support
+for the climb, and for the mode test those of the hyperedges around it; nothing depends on |E|.
+"""
+
+import numpy as np
+from numba import njit
+
+from hypermodes._kernels.faces import OPTIONS, infect, refresh, settle, trim
+
+CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, TIED, STOPPED = range(7)
+
+
+@njit(**OPTIONS)
+def payoffs(graph, work, support, p):
+    """(Mp)_j for every row that meets the support, left in work.reward; how many, listed in work.row_list."""
+    work.stamp[0] += 1
+    stamp = work.stamp[0]
+    touched = 0
+    if graph.rate.size == 0:
+        for a in range(support.size):
+            for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
+                j = graph.row_idx[t]
+                if work.row_stamp[j] != stamp:
+                    work.row_stamp[j] = stamp
+                    work.reward[j] = 0.0
+                    work.row_list[touched] = j
+                    touched += 1
+                work.reward[j] += p[a] * graph.row_val[t]
+    else:
+        n_vertices = 0
+        for a in range(support.size):
+            k = support[a]
+            for t in range(graph.row_ptr[k], graph.row_ptr[k + 1]):
+                v = graph.row_idx[t]
+                if work.vertex_stamp[v] != stamp:
+                    work.vertex_stamp[v] = stamp
+                    work.mass[v] = 0.0
+                    work.rated_mass[v] = 0.0
+                    work.vertex_list[n_vertices] = v
+                    n_vertices += 1
+                work.mass[v] += p[a]
+                work.rated_mass[v] += graph.rate[k] * p[a]
+        for c in range(n_vertices):
+            v = work.vertex_list[c]
+            mass, rated = work.mass[v], work.rated_mass[v]
+            for t in range(graph.vertex_ptr[v], graph.vertex_ptr[v + 1]):
+                j = graph.vertex_idx[t]
+                if work.row_stamp[j] != stamp:
+                    work.row_stamp[j] = stamp
+                    work.reward[j] = 0.0
+                    work.row_list[touched] = j
+                    touched += 1
+                work.reward[j] += graph.rate[j] * mass + rated
+    for a in range(support.size):  # members: listed even if they meet nothing, and without their own term
+        k = support[a]
+        if work.row_stamp[k] != stamp:
+            work.row_stamp[k] = stamp
+            work.reward[k] = 0.0
+            work.row_list[touched] = k
+            touched += 1
+        work.place_stamp[k] = stamp
+        work.place[k] = a
+        if graph.rate.size:
+            own = 2.0 * graph.rate[k] * (graph.row_ptr[k + 1] - graph.row_ptr[k]) * p[a] / graph.twins[k]
+            rest = work.reward[k] - own
+            work.reward[k] = rest if rest > 1e-14 * own else 0.0
+    return touched
+
+
+@njit(**OPTIONS)
+def dense_face(graph, work, rows):
+    """M on a few rows, dense, by listing which of them each vertex has seen before."""
+    w = rows.size
+    face = np.zeros((w, w))
+    work.stamp[0] += 1
+    stamp = work.stamp[0]
+    if graph.rate.size == 0:
+        for a in range(w):
+            work.place_stamp[rows[a]] = stamp
+            work.place[rows[a]] = a
+        for a in range(w):
+            for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
+                j = graph.row_idx[t]
+                if work.place_stamp[j] == stamp:
+                    face[a, work.place[j]] = graph.row_val[t]
+        return face
+    total = 0
+    for a in range(w):
+        total += graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]
+    owner, previous = np.empty(total, np.int32), np.empty(total, np.int32)
+    n = 0
+    for a in range(w):
+        k = rows[a]
+        for t in range(graph.row_ptr[k], graph.row_ptr[k + 1]):
+            v = graph.row_idx[t]
+            if work.vertex_stamp[v] != stamp:
+                work.vertex_stamp[v] = stamp
+                work.head[v] = -1
+            q = work.head[v]
+            while q >= 0:
+                face[a, owner[q]] += 1.0
+                q = previous[q]
+            owner[n], previous[n] = a, work.head[v]
+            work.head[v] = n
+            n += 1
+    for a in range(w):
+        k = rows[a]
+        for b in range(a):
+            face[a, b] *= graph.rate[k] + graph.rate[rows[b]]
+            face[b, a] = face[a, b]
+        size = graph.row_ptr[k + 1] - graph.row_ptr[k]
+        face[a, a] = 2.0 * graph.rate[k] * size * (1.0 - 1.0 / graph.twins[k])
+    return face
+
+
+@njit(**OPTIONS)
+def _votes(graph, work, support, p, candidates):
+    """Mode mass each candidate meets, by walking around every member in turn."""
+    votes = np.zeros(candidates.size)
+    work.stamp[0] += 1
+    stamp = work.stamp[0]
+    for c in range(candidates.size):
+        work.place_stamp[candidates[c]] = stamp
+        work.place[candidates[c]] = c
+    last = np.zeros(candidates.size, np.int64)
+    for a in range(support.size):
+        k = support[a]
+        for t in range(graph.row_ptr[k], graph.row_ptr[k + 1]):
+            if graph.rate.size == 0:
+                j = graph.row_idx[t]
+                if work.place_stamp[j] == stamp:
+                    votes[work.place[j]] += p[a]
+                continue
+            v = graph.row_idx[t]
+            for u in range(graph.vertex_ptr[v], graph.vertex_ptr[v + 1]):
+                j = graph.vertex_idx[u]
+                if work.place_stamp[j] == stamp and last[work.place[j]] != a + 1:
+                    last[work.place[j]] = a + 1
+                    votes[work.place[j]] += p[a]
+    return votes
+
+
+@njit(**OPTIONS)
+def _strongest(candidates, strength, limit):
+    """The `limit` candidates of largest strength; among equals, the first listed."""
+    chosen, held = np.empty(limit, np.int64), np.empty(limit)
+    n = 0
+    for c in range(candidates.size):  # insertion into a short sorted list: most candidates stop at its end
+        if n == limit and strength[c] <= held[n - 1]:
+            continue
+        k = n if n < limit else limit - 1
+        while k > 0 and held[k - 1] < strength[c]:
+            held[k], chosen[k] = held[k - 1], chosen[k - 1]
+            k -= 1
+        held[k], chosen[k] = strength[c], candidates[c]
+        n = min(n + 1, limit)
+    return chosen
+
+
+@njit(**OPTIONS)
+def off_support(work, touched, above, upto):
+    """Rows met by the last `payoffs` that are not members and have a payoff in (above, upto]."""
+    stamp = work.stamp[0]
+    found = np.empty(touched, np.int64)
+    n = 0
+    for c in range(touched):
+        j = work.row_list[c]
+        if work.place_stamp[j] != stamp and above < work.reward[j] <= upto:
+            found[n] = j
+            n += 1
+    return found[:n]
+
+
+@njit(**OPTIONS)
+def joined(support, p, others):
+    """Members and others as the rows of a face; the others have p = 0."""
+    m = support.size
+    rows, q = np.empty(m + others.size, np.int64), np.zeros(m + others.size)
+    for a in range(m):
+        rows[a], q[a] = support[a], p[a]
+    for a in range(others.size):
+        rows[m + a] = others[a]
+    return rows, q
+
+
+@njit(**OPTIONS)
+def _expand(face, p, reward, rows, m, value, first):
+    """p + c*h by voting, for the m members and the candidates behind them; Eq. (13)."""
+    w = p.size
+    h = np.zeros(w)
+    total = 0.0
+    for a in range(m, w):
+        vote = 0.0
+        for b in range(m):
+            if face[a, b] > 0.0:
+                vote += p[b]
+        h[a] = vote * (reward[rows[a]] - value)
+        total += h[a]
+    twin = face[0, 0] if first else 0.0  # a start with twins: they are candidates as well
+    total += twin
+    slope = 0.0
+    for a in range(m, w):
+        h[a] /= total
+        slope += h[a] * (reward[rows[a]] - value)
+    for b in range(m):
+        h[b] = -p[b]
+    h[0] += twin / total
+    slope += twin / total * twin
+    bend = 0.0
+    for a in range(w):
+        for b in range(w):
+            bend += h[a] * face[a, b] * h[b]
+    furthest = 0.5 if first else 1.0
+    c = furthest if bend >= 0.0 else min(furthest, -slope / bend)
+    for a in range(w):
+        p[a] = max(0.0, p[a] + c * h[a])
+
+
+@njit(**OPTIONS)
+def members(rows, p):
+    """Rows with p > 0, sorted, and their shares."""
+    n = 0
+    total = 0.0
+    for a in range(rows.size):
+        if p[a] > 0.0:
+            n += 1
+            total += p[a]
+    kept, shares = np.empty(n, np.int64), np.empty(n)
+    n = 0
+    for a in range(rows.size):  # by insertion: the old members come first and in order
+        if p[a] > 0.0:
+            k = n
+            while k > 0 and kept[k - 1] > rows[a]:
+                kept[k], shares[k] = kept[k - 1], shares[k - 1]
+                k -= 1
+            kept[k], shares[k] = rows[a], p[a] / total
+            n += 1
+    return kept, shares
+
+
+@njit(**OPTIONS)
+def _grown(rows, shares, size):
+    """Longer arrays with the same beginning."""
+    more_rows, more_shares = np.empty(size, np.int32), np.empty(size)
+    for a in range(rows.size):
+        more_rows[a] = rows[a]
+        more_shares[a] = shares[a]
+    return more_rows, more_shares
+
+
+@njit(**OPTIONS)
+def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, stop):
+    """Shift a block of starts to their modes.
+
+    Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
+    in the same form. `limits` are max_rounds, max_steps, admit and max_support. The notes of each start
+    are status, rounds, steps, density, spread, excess, worst row, number of ties. A start that ends at a
+    critical point with ties has the status TIED: `ties.py` decides. `stop[0]` ends the block early.
+    """
+    max_rounds, max_steps, admit, max_support = limits
+    n = start_ptr.size - 1
+    notes = np.zeros((n, 8))
+    ptr = np.zeros(n + 1, np.int64)
+    all_rows, all_shares = np.empty(16 * n + 64, np.int32), np.empty(16 * n + 64)
+    for i in range(n):
+        rows, q = members(
+            start_rows[start_ptr[i] : start_ptr[i + 1]], start_shares[start_ptr[i] : start_ptr[i + 1]]
+        )
+        support, p = rows, q
+        first = rows.size == 1  # a single hyperedge has density 0: nothing to climb
+        face = np.empty((0, 0)) if first else dense_face(graph, work, rows)
+        status, rounds, steps = STOPPED, 0, 0
+        value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0
+        while not stop[0]:
+            rounds += 1
+            ran_out = False
+            if not first:
+                payoff = np.empty(q.size)
+                refresh(face, q, payoff)
+                taken = infect(face, q, payoff, tol, max_steps)
+                ran_out = taken < 0
+                refresh(face, q, payoff)
+                steps += settle(face, q, payoff, tol) + (max_steps if ran_out else taken)
+                trim(q, payoff, tol)
+                support, p = members(rows, q)
+            touched = payoffs(graph, work, support, p)
+            value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0
+            if not first:
+                for a in range(support.size):
+                    value += p[a] * work.reward[support[a]]
+            for c in range(touched):
+                j = work.row_list[c]
+                reward = work.reward[j]
+                if work.place_stamp[j] == work.stamp[0]:
+                    spread = max(spread, abs(reward - value))
+                    continue
+                if abs(reward - value) <= tol * value:
+                    n_ties += 1
+                if reward > top or (reward == top and j < worst):
+                    top, worst = reward, j
+            helped = top > value * (1.0 + tol)
+            if first and top == 0.0 and graph.twins[support[0]] == 1.0:
+                status = ISOLATED
+            elif not first and not helped and spread <= tol * value:
+                status = TIED if n_ties else CERTIFIED
+            elif ran_out or not (first or helped):
+                status = MAX_STEPS
+            elif rounds == max_rounds:
+                status = MAX_ROUNDS
+            elif support.size >= max_support:
+                status = MAX_SUPPORT
+            if status != STOPPED:
+                break
+            others = off_support(work, touched, value * (1.0 + tol), np.inf)
+            if others.size > min(admit, max_support - support.size):
+                strength = _votes(graph, work, support, p, others)
+                for c in range(others.size):
+                    strength[c] *= work.reward[others[c]] - value
+                others = _strongest(others, strength, min(admit, max_support - support.size))
+            rows, q = joined(support, p, others)
+            face = dense_face(graph, work, rows)
+            _expand(face, q, work.reward, rows, support.size, value, first)
+            first = False
+        notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3] = status, rounds, steps, value
+        notes[i, 4], notes[i, 5], notes[i, 6], notes[i, 7] = spread, max(0.0, top - value), worst, n_ties
+        ptr[i + 1] = ptr[i] + support.size
+        if ptr[i + 1] > all_rows.size:
+            all_rows, all_shares = _grown(all_rows, all_shares, 2 * ptr[i + 1])
+        for a in range(support.size):
+            all_rows[ptr[i] + a] = support[a]
+            all_shares[ptr[i] + a] = p[a]
+    return notes, ptr, all_rows[: ptr[n]], all_shares[: ptr[n]]

@@ -1,0 +1,231 @@
+"""Many starts at once: the fast layer behind `find_modes`, from arrays to kernels and back.
+
+`Prepared` holds what the kernels read, `shift_all` runs blocks of starts in threads, `merging` turns where
+they ended into distinct modes. Rows here are classes of twin hyperedges (see `_kernels.graph`).
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from hypermodes.affinity import Affinity, HyperedgeAffinity
+
+BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
+
+
+class Points(NamedTuple):
+    """Many sparse points: point i has rows[ptr[i]:ptr[i+1]] with these shares."""
+
+    ptr: np.ndarray
+    rows: np.ndarray
+    shares: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> "Points":
+        """The chosen points, in this order."""
+        sizes = np.diff(self.ptr)[chosen]
+        ptr = np.concatenate(([0], np.cumsum(sizes)))
+        where = np.repeat(self.ptr[chosen] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        return Points(ptr, self.rows[where], self.shares[where])
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to try, and how large faces may become."""
+
+    tol: float = 1e-9
+    max_rounds: int = 100
+    max_steps: int = 100_000
+    admit: int = 64
+    max_support: int = 512
+
+    @property
+    def limits(self) -> tuple[int, int, int, int]:
+        """What the kernels want to know besides the tolerance."""
+        return (self.max_rounds, self.max_steps, self.admit, self.max_support)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """An affinity in the form the kernels read, and the class of twins each hyperedge belongs to."""
+
+    graph: Any
+    class_of: np.ndarray
+
+    @classmethod
+    def of(cls, affinity: Affinity) -> Self:
+        """Lay an affinity out: a hypergraph by its incidence, anything else by its sparse matrix."""
+        from hypermodes._kernels.graph import hypergraph_graph, matrix_graph
+
+        if isinstance(affinity, HyperedgeAffinity):
+            incidence = affinity.hypergraph.incidence
+            return cls(
+                *hypergraph_graph(incidence.indptr, incidence.indices, incidence.shape[0], affinity.rate)
+            )
+        matrix = affinity.matrix()
+        return cls(*matrix_graph(matrix.indptr, matrix.indices, matrix.data))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of classes."""
+        return int(self.graph.twins.size)
+
+    @cached_property
+    def members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Hyperedges of each class, as (ptr, hyperedges)."""
+        sizes = np.bincount(self.class_of, minlength=self.n_rows)
+        return np.concatenate(([0], np.cumsum(sizes))), np.argsort(self.class_of, kind="stable")
+
+    @cached_property
+    def _scratch(self) -> threading.local:
+        return threading.local()
+
+    def workspace(self) -> Any:
+        """Scratch arrays of this thread, made when it first asks."""
+        from hypermodes._kernels.graph import workspace
+
+        if not hasattr(self._scratch, "work"):
+            self._scratch.work = workspace(self.graph)
+        return self._scratch.work
+
+
+class Found(NamedTuple):
+    """Where each start ended."""
+
+    points: Points
+    notes: np.ndarray
+    """Columns: status, rounds, steps, density, spread, excess, worst row, ties, tie curvature."""
+
+
+STATUS, ROUNDS, STEPS, DENSITY, SPREAD, EXCESS, WORST, TIES, TIE_CURVATURE = range(9)
+
+
+def single_starts(rows: np.ndarray) -> Points:
+    """One start for each row."""
+    return Points(np.arange(rows.size + 1), rows.astype(np.int32), np.ones(rows.size))
+
+
+def shift_all(
+    prepared: Prepared,
+    starts: Points,
+    budget: Budget,
+    n_jobs: int = -1,
+    advance: Callable[[int], object] = lambda amount: None,
+) -> Found:
+    """Shift every start, in threads; the result does not depend on their number.
+
+    Critical points with ties are examined to second order, and those that are no modes go on from where
+    the examination leads.
+    """
+    from hypermodes._kernels import shifting
+
+    found = _run(prepared, starts, budget, n_jobs, advance, _shift_block)
+    notes = np.column_stack((found.notes, np.full(len(found.notes), -np.inf)))
+    points = found.points
+    open_ones = np.flatnonzero(notes[:, STATUS] == shifting.TIED)
+    while open_ones.size:
+        examined = _run(prepared, points.take(open_ones), budget, n_jobs, lambda amount: None, _examine_block)
+        bends = examined.notes[:, 0]
+        notes[open_ones, TIE_CURVATURE] = bends
+        saddle = bends > budget.tol * notes[open_ones, DENSITY]
+        spent = notes[open_ones, ROUNDS] >= budget.max_rounds
+        notes[open_ones[~saddle], STATUS] = shifting.CERTIFIED
+        notes[open_ones[saddle & spent], STATUS] = shifting.MAX_ROUNDS
+        onward = np.flatnonzero(saddle & ~spent)
+        moved = _run(
+            prepared, examined.points.take(onward), budget, n_jobs, lambda amount: None, _shift_block
+        )
+        open_ones = open_ones[onward]
+        moved.notes[:, [ROUNDS, STEPS]] += notes[open_ones][:, [ROUNDS, STEPS]]
+        notes[open_ones, :TIE_CURVATURE] = moved.notes
+        notes[open_ones, TIE_CURVATURE] = -np.inf
+        points = _replaced(points, open_ones, moved.points)
+        open_ones = open_ones[moved.notes[:, STATUS] == shifting.TIED]
+    return Found(points, notes)
+
+
+def _shift_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
+    from hypermodes._kernels.shifting import shift_block
+
+    work = prepared.workspace()
+    notes, *points = shift_block(prepared.graph, work, *block, budget.tol, budget.limits, stop)
+    return Found(Points(*points), notes)
+
+
+def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
+    from hypermodes._kernels.ties import examine_ties
+
+    bends, *points = examine_ties(prepared.graph, prepared.workspace(), *block, budget.tol)
+    return Found(Points(*points), bends[:, None])
+
+
+def _run(
+    prepared: Prepared,
+    starts: Points,
+    budget: Budget,
+    n_jobs: int,
+    advance: Callable[[int], object],
+    task: Callable[[Prepared, Points, Budget, np.ndarray], Found],
+) -> Found:
+    """Run a task over blocks of starts in threads, and put the results together in order."""
+    n = starts.ptr.size - 1
+    stop = np.zeros(1, dtype=np.int64)
+    blocks = [np.arange(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
+    results: list[Found | None] = [None] * len(blocks)
+    with ThreadPoolExecutor(max_workers=_workers(n_jobs)) as pool:
+        running: dict[Future[Found], int] = {}
+        waiting = list(enumerate(blocks))[::-1]
+        try:
+            while waiting or running:
+                while waiting and len(running) < 2 * _workers(n_jobs):
+                    k, block = waiting.pop()
+                    running[pool.submit(task, prepared, starts.take(block), budget, stop)] = k
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    k = running.pop(future)
+                    results[k] = future.result()
+                    advance(len(blocks[k]))
+        except BaseException:
+            stop[0] = 1  # the kernels look at this after every start
+            for future in running:
+                future.cancel()
+            raise
+    return _joined([found for found in results if found is not None])
+
+
+def _workers(n_jobs: int) -> int:
+    """Number of threads: as given, or counted back from the number of cores (-1: all of them)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs: expected a number of threads, or -1 for all cores; got 0")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def _joined(parts: list[Found]) -> Found:
+    if not parts:
+        empty = Points(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
+        return Found(empty, np.empty((0, 8)))
+    sizes = np.concatenate([np.diff(part.points.ptr) for part in parts])
+    points = Points(
+        np.concatenate(([0], np.cumsum(sizes))),
+        np.concatenate([part.points.rows for part in parts]),
+        np.concatenate([part.points.shares for part in parts]),
+    )
+    return Found(points, np.concatenate([part.notes for part in parts]))
+
+
+def _replaced(points: Points, where: np.ndarray, new: Points) -> Points:
+    """Put new points in the place of some."""
+    n = points.ptr.size - 1
+    both = Points(
+        np.concatenate((points.ptr, points.ptr[-1] + new.ptr[1:])),
+        np.concatenate((points.rows, new.rows)),
+        np.concatenate((points.shares, new.shares)),
+    )
+    source = np.arange(n)
+    source[where] = n + np.arange(where.size)
+    return both.take(source)

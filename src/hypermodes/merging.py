@@ -1,0 +1,166 @@
+"""From where the starts of the fast layer ended to distinct modes with their certificates.
+
+Twin of `modes.collect`, on arrays: near-linear in the number of starts.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from hypermodes.batch import (
+    DENSITY,
+    EXCESS,
+    ROUNDS,
+    SPREAD,
+    STATUS,
+    STEPS,
+    TIE_CURVATURE,
+    TIES,
+    WORST,
+    Budget,
+    Found,
+    Points,
+    Prepared,
+)
+from hypermodes.result import ModeTable, Status
+
+
+def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTable, np.ndarray]:
+    """Take equal and flat results for one; the modes by falling density, and the mode of each start."""
+    from hypermodes._kernels import shifting
+
+    n = found.notes.shape[0]
+    has_mode = np.flatnonzero(found.notes[:, STATUS] != shifting.ISOLATED)
+    first, equal = _equal_supports(found.points.take(has_mode))
+    points, notes = found.points.take(has_mode[first]), found.notes[has_mode[first]]
+    group = _flat_groups(prepared, points, notes, budget.tol)
+    widest = np.lexsort((np.arange(group.size), -notes[:, DENSITY], -_sizes(prepared, points), group))
+    leader = (
+        widest[np.concatenate(([True], group[widest][1:] != group[widest][:-1]))] if group.size else widest
+    )
+    leader = leader[np.lexsort((leader, -notes[leader, DENSITY]))]
+    rank = np.empty(group.max(initial=-1) + 1, dtype=np.int64)
+    rank[group[leader]] = np.arange(leader.size)
+    start_mode = np.full(n, -1, dtype=np.int64)
+    start_mode[has_mode] = rank[group[equal]]
+    return _table(prepared, points.take(leader), notes[leader]), start_mode
+
+
+def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
+    """First of each distinct support, and which of those each point has.
+
+    Supports are told apart by two 64-bit sums of scrambled rows and their size.
+    """
+    from hypermodes._kernels.graph import scramble
+
+    n = points.ptr.size - 1
+    rows = points.rows.astype(np.uint64)
+    keys = [np.diff(points.ptr).astype(np.uint64)]
+    for salt in (1, 0x9E3779B97F4A7C15):
+        sums = np.concatenate(
+            (np.zeros(1, np.uint64), np.cumsum(scramble(rows + np.uint64(salt)), dtype=np.uint64))
+        )
+        keys.append(sums[points.ptr[1:]] - sums[points.ptr[:-1]])
+    order = np.lexsort((np.arange(n), *keys))
+    new = np.zeros(n, dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[order][1:] != key[order][:-1]
+    label = np.empty(n, dtype=np.int64)
+    label[order] = np.cumsum(new) - 1
+    return order[new], label
+
+
+def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: float) -> np.ndarray:
+    """Group of each distinct mode: those joined by flat segments are one (departures.md#flat)."""
+    from hypermodes._kernels import shifting
+    from hypermodes._kernels.certify import flat_pairs
+
+    n = notes.shape[0]
+    certified = notes[:, STATUS] == shifting.CERTIFIED
+    tied = np.flatnonzero(certified & (notes[:, TIES] > 0))
+    if tied.size == 0:
+        return np.arange(n)
+    candidates = np.flatnonzero(certified)
+    first_row = points.rows[points.ptr[candidates]]
+    first_ptr = np.concatenate(([0], np.cumsum(np.bincount(first_row, minlength=prepared.n_rows))))
+    by_first = candidates[np.argsort(first_row, kind="stable")]
+    pairs = flat_pairs(
+        prepared.graph, prepared.workspace(), points.ptr, points.rows, points.shares,
+        np.ascontiguousarray(notes[:, DENSITY]), tied, first_ptr, by_first, 10 * tol,
+    )  # fmt: skip
+    joined = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return connected_components(joined, directed=False)[1].astype(np.int64)
+
+
+def _sizes(prepared: Prepared, points: Points) -> np.ndarray:
+    """Number of hyperedges, twins counted, of each point."""
+    counts = np.concatenate(([0.0], np.cumsum(prepared.graph.twins[points.rows])))
+    return counts[points.ptr[1:]] - counts[points.ptr[:-1]]
+
+
+def _table(prepared: Prepared, points: Points, notes: np.ndarray) -> ModeTable:
+    """Write modes of classes as modes of hyperedges, with their certificates."""
+    members_ptr, members = prepared.members
+    counts = np.diff(members_ptr)[points.rows]
+    edges_ptr = np.concatenate(([0], np.cumsum(counts)))
+    edges = members[np.repeat(members_ptr[points.rows] - edges_ptr[:-1], counts) + np.arange(edges_ptr[-1])]
+    weights = np.repeat(points.shares / counts, counts)
+    ptr = edges_ptr[points.ptr]
+    owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    order = np.lexsort((edges, owner))
+    worst = notes[:, WORST].astype(np.int64)
+    return ModeTable(
+        ptr=ptr,
+        support=edges[order].astype(np.int64),
+        weights=weights[order],
+        density=notes[:, DENSITY],
+        spread=notes[:, SPREAD],
+        excess=notes[:, EXCESS],
+        worst_edge=np.where(worst >= 0, members[members_ptr[np.maximum(worst, 0)]], -1)
+        if worst.size
+        else worst,
+        curvature=_curvatures(prepared, points),
+        ties=notes[:, TIES].astype(np.int64),
+        tie_curvature=np.where(notes[:, TIES] > 0, notes[:, TIE_CURVATURE], -np.inf),
+        status=np.array([_STATUS[int(code)].name for code in notes[:, STATUS]], dtype="U12"),
+        rounds=notes[:, ROUNDS].astype(np.int64),
+        steps=notes[:, STEPS].astype(np.int64),
+    )
+
+
+_STATUS = (Status.CERTIFIED, Status.ISOLATED, Status.MAX_ROUNDS, Status.MAX_STEPS, Status.MAX_SUPPORT)
+
+
+def _curvatures(prepared: Prepared, points: Points) -> np.ndarray:
+    """Largest curvature of F inside each support, faces of one size at a time.
+
+    With μ twins as one row, the unit move that spreads over them equally has length 1/√μ: the matrix of
+    F is √μ M √μ on the moves orthogonal to √μ, and -c on the moves between twins, c their affinity.
+    """
+    from hypermodes._kernels.certify import stacked_faces
+
+    sizes = np.diff(points.ptr)
+    curvature = np.full(sizes.size, -np.inf)
+    for size in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == size)
+        for part in np.array_split(chosen, max(1, chosen.size * size * size // 10**7)):
+            faces = stacked_faces(prepared.graph, prepared.workspace(), points.ptr, points.rows, part, size)
+            rows = points.rows[points.ptr[part][:, None] + np.arange(size)]
+            count = prepared.graph.twins[rows]
+            root = np.sqrt(count)
+            own = np.einsum("kaa->ka", faces)
+            apart = np.where(count > 1, -own * count / np.maximum(count - 1, 1), -np.inf).max(
+                axis=1, initial=-np.inf
+            )
+            if size > 1:
+                faces = faces * root[:, :, None] * root[:, None, :]
+                unit = root / np.linalg.norm(root, axis=1, keepdims=True)
+                across = np.einsum("kab,kb->ka", faces, unit)
+                along = np.einsum("ka,ka->k", across, unit)
+                faces -= unit[:, :, None] * across[:, None, :] + across[:, :, None] * unit[:, None, :]
+                deep = 2 * np.abs(faces).sum(axis=2).max(axis=1)  # puts the move √μ itself below all others
+                faces += (along - deep)[:, None, None] * unit[:, :, None] * unit[:, None, :]
+                apart = np.maximum(apart, np.linalg.eigvalsh(faces)[:, -1])
+            curvature[part] = apart
+    return curvature
