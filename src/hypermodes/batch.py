@@ -16,6 +16,7 @@ import numpy as np
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity
 
+FEW = 16  # starts not worth a thread
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
 
 
@@ -107,7 +108,7 @@ STATUS, ROUNDS, STEPS, DENSITY, SPREAD, EXCESS, WORST, TIES, TIE_CURVATURE = ran
 
 def single_starts(rows: np.ndarray) -> Points:
     """One start for each row."""
-    return Points(np.arange(rows.size + 1), rows.astype(np.int32), np.ones(rows.size))
+    return Points(np.arange(rows.size + 1), rows.astype(np.int64), np.ones(rows.size))
 
 
 def shift_all(
@@ -124,28 +125,30 @@ def shift_all(
     """
     from hypermodes._kernels import shifting
 
+    quiet = lambda amount: None  # noqa: E731
     found = _run(prepared, starts, budget, n_jobs, advance, _shift_block)
     notes = np.column_stack((found.notes, np.full(len(found.notes), -np.inf)))
     points = found.points
-    open_ones = np.flatnonzero(notes[:, STATUS] == shifting.TIED)
-    while open_ones.size:
-        examined = _run(prepared, points.take(open_ones), budget, n_jobs, lambda amount: None, _examine_block)
-        bends = examined.notes[:, 0]
-        notes[open_ones, TIE_CURVATURE] = bends
-        saddle = bends > budget.tol * notes[open_ones, DENSITY]
-        spent = notes[open_ones, ROUNDS] >= budget.max_rounds
-        notes[open_ones[~saddle], STATUS] = shifting.CERTIFIED
-        notes[open_ones[saddle & spent], STATUS] = shifting.MAX_ROUNDS
-        onward = np.flatnonzero(saddle & ~spent)
-        moved = _run(
-            prepared, examined.points.take(onward), budget, n_jobs, lambda amount: None, _shift_block
-        )
-        open_ones = open_ones[onward]
-        moved.notes[:, [ROUNDS, STEPS]] += notes[open_ones][:, [ROUNDS, STEPS]]
-        notes[open_ones, :TIE_CURVATURE] = moved.notes
-        notes[open_ones, TIE_CURVATURE] = -np.inf
-        points = _replaced(points, open_ones, moved.points)
-        open_ones = open_ones[moved.notes[:, STATUS] == shifting.TIED]
+    unsettled = np.flatnonzero(notes[:, STATUS] == shifting.OPEN)
+    while unsettled.size:
+        examined = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, _examine_block)
+        points = _replaced(points, unsettled, examined.points)
+        bend = examined.notes[:, 0]  # relative to the density
+        onward = bend > budget.tol
+        spent = notes[unsettled, ROUNDS] >= budget.max_rounds
+        notes[unsettled, TIE_CURVATURE] = bend * notes[unsettled, DENSITY]
+        critical = notes[unsettled][:, [SPREAD, EXCESS]].max(axis=1) <= budget.tol * notes[unsettled, DENSITY]
+        notes[unsettled[~onward], STATUS] = np.where(critical, shifting.CERTIFIED, shifting.MAX_STEPS)[
+            ~onward
+        ]
+        notes[unsettled[onward & spent], STATUS] = shifting.MAX_ROUNDS
+        unsettled = unsettled[onward & ~spent]
+        if unsettled.size:
+            moved = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, _shift_block)
+            moved.notes[:, [ROUNDS, STEPS]] += notes[unsettled][:, [ROUNDS, STEPS]]
+            notes[unsettled] = np.column_stack((moved.notes, np.full(unsettled.size, -np.inf)))
+            points = _replaced(points, unsettled, moved.points)
+            unsettled = unsettled[moved.notes[:, STATUS] == shifting.OPEN]
     return Found(points, notes)
 
 
@@ -154,14 +157,19 @@ def _shift_block(prepared: Prepared, block: Points, budget: Budget, stop: np.nda
 
     work = prepared.workspace()
     notes, *points = shift_block(prepared.graph, work, *block, budget.tol, budget.limits, stop)
-    return Found(Points(*points), notes)
+    return Found(_cut(*points), notes)
 
 
 def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
-    from hypermodes._kernels.ties import examine_ties
+    from hypermodes._kernels.second_order import examine
 
-    bends, *points = examine_ties(prepared.graph, prepared.workspace(), *block, budget.tol)
-    return Found(Points(*points), bends[:, None])
+    bends, *points = examine(prepared.graph, prepared.workspace(), *block, budget.tol, budget.max_support)
+    return Found(_cut(*points), bends[:, None])
+
+
+def _cut(ptr: np.ndarray, rows: np.ndarray, shares: np.ndarray) -> Points:
+    """Keep what was written of the room a kernel asked for."""
+    return Points(ptr, rows[: ptr[-1]].copy(), shares[: ptr[-1]].copy())
 
 
 def _run(
@@ -175,6 +183,10 @@ def _run(
     """Run a task over blocks of starts in threads, and put the results together in order."""
     n = starts.ptr.size - 1
     stop = np.zeros(1, dtype=np.int64)
+    if n <= FEW:
+        found = task(prepared, starts, budget, stop)
+        advance(n)
+        return found
     blocks = [np.arange(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
     results: list[Found | None] = [None] * len(blocks)
     with ThreadPoolExecutor(max_workers=_workers(n_jobs)) as pool:
@@ -206,9 +218,6 @@ def _workers(n_jobs: int) -> int:
 
 
 def _joined(parts: list[Found]) -> Found:
-    if not parts:
-        empty = Points(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
-        return Found(empty, np.empty((0, 8)))
     sizes = np.concatenate([np.diff(part.points.ptr) for part in parts])
     points = Points(
         np.concatenate(([0], np.cumsum(sizes))),

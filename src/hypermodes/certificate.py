@@ -7,12 +7,12 @@ are those inside the support and those towards hyperedges outside it whose payof
 quadratic function on the simplex these two orders decide the question (departures.md#certificate).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from hypermodes.affinity import DENSE_FACE, Affinity
+from hypermodes.affinity import DENSE_FACE, Affinity, face_of
 from hypermodes.simplex import Point, density, excess, spread, support
 
 _MAX_TIES = 512  # tied hyperedges examined together, strongest first; beyond that the search would dominate
@@ -32,12 +32,12 @@ class Certificate:
     """The hyperedge off the support with the largest payoff, -1 if there is none."""
     curvature: float
     """Largest curvature of F inside the support: negative at a strict mode, 0 on a flat one, positive at
-    a saddle. -inf on a single hyperedge; nan where the support was too large to examine."""
+    a saddle. -inf on a single hyperedge."""
     ties: int
     """Hyperedges off the support whose payoff equals F."""
     tie_curvature: float
-    """Largest curvature found towards the ties: positive at a saddle. -inf without ties; nan where it was
-    not examined because Eq. (7) fails already."""
+    """Largest curvature found towards the ties: positive at a saddle. -inf without ties; nan where they were
+    not examined, because Eq. (7) fails already or the support has more than 2048 hyperedges."""
 
     def is_critical(self, tol: float = 1e-9) -> bool:
         """Eq. (7) to first order: nothing on the support disagrees, nothing off it would help."""
@@ -75,12 +75,15 @@ def certify(affinity: Affinity, point: Point, tol: float = 1e-9) -> Certificate:
     )
     inside = support(point.p)
     if inside.size > DENSE_FACE:
-        return certificate
+        curvature = _largest_curvature(affinity, inside)
+        return replace(
+            certificate, curvature=curvature, tie_curvature=np.nan if certificate.ties else -np.inf
+        )
     bend = bending(affinity.restrict(inside))
     toward = np.nan
     if certificate.is_critical(tol):
         toward = _toward_ties(affinity, point, bend, tol).curvature
-    return Certificate(**{**vars(certificate), "curvature": bend.largest, "tie_curvature": toward})
+    return replace(certificate, curvature=bend.largest, tie_curvature=toward)
 
 
 def ties(point: Point, tol: float) -> np.ndarray:
@@ -114,6 +117,23 @@ def bending(face: np.ndarray) -> Bending:
     basis[k, k - 1] = -np.sqrt(k / (k + 1))
     values, vectors = np.linalg.eigh(basis.T @ face @ basis)
     return Bending(values, basis @ vectors)
+
+
+def _largest_curvature(affinity: Affinity, inside: np.ndarray) -> float:
+    """`bending` of a support too large for a dense face: its largest value only, by Lanczos iteration."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    face = face_of(affinity, inside)
+    depth = 2 * float((face @ np.ones(inside.size)).max())  # no eigenvalue of M_S is larger in size
+
+    def curve(x: np.ndarray) -> np.ndarray:
+        mean = x.mean()
+        moved = face @ (x.ravel() - mean)
+        return moved - moved.mean() - depth * mean  # the move that does not sum to 0 goes below all others
+
+    operator = LinearOperator((inside.size, inside.size), matvec=curve, dtype=np.float64)
+    start = np.cos(np.arange(inside.size))  # fixed: the same certificate every time
+    return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
 
 def escape_direction(affinity: Affinity, point: Point, tol: float) -> np.ndarray | None:

@@ -4,7 +4,7 @@ A rule is a value with options and a `step` that maps a point to a better one; `
 that runs them all. They work on the face M_S of a support S, where p is as long as S.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -200,12 +200,17 @@ def climb(face: Face, point: Point, rule: Dynamics) -> Climb:
 
 
 def climb_support(affinity: Affinity, point: Point, *rules: Dynamics) -> Climb:
-    """Evolve p towards the mode of its subhypergraph G_θ(p), rule after rule; the result is trimmed."""
+    """Evolve p towards the mode of its subhypergraph G_θ(p), rule after rule; the result is trimmed.
+
+    A rule that another one follows stops at the square root of its tolerance: it has to find the support,
+    the next one finds the point.
+    """
     inside = support(point.p)
     face = face_of(affinity, inside)
     result = Climb(Point(point.p[inside], face @ point.p[inside]), (), True)
     densities: tuple[float, ...] = ()
-    for rule in rules:
+    coarse = [replace(rule, tol=rule.tol**0.5) for rule in rules[:-1]]  # type: ignore[type-var]
+    for rule in (*coarse, rules[-1]):
         result = climb(face, result.point, rule)
         result = result._replace(point=Point(result.point.p, face @ result.point.p))
         densities += result.densities

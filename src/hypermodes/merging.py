@@ -43,7 +43,7 @@ def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTabl
     rank[group[leader]] = np.arange(leader.size)
     start_mode = np.full(n, -1, dtype=np.int64)
     start_mode[has_mode] = rank[group[equal]]
-    return _table(prepared, points.take(leader), notes[leader]), start_mode
+    return as_table(prepared, Found(points.take(leader), notes[leader])), start_mode
 
 
 def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +74,7 @@ def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
 def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: float) -> np.ndarray:
     """Group of each distinct mode: those joined by flat segments are one (departures.md#flat)."""
     from hypermodes._kernels import shifting
-    from hypermodes._kernels.certify import flat_pairs
+    from hypermodes._kernels.flat import flat_pairs
 
     n = notes.shape[0]
     certified = notes[:, STATUS] == shifting.CERTIFIED
@@ -99,8 +99,9 @@ def _sizes(prepared: Prepared, points: Points) -> np.ndarray:
     return counts[points.ptr[1:]] - counts[points.ptr[:-1]]
 
 
-def _table(prepared: Prepared, points: Points, notes: np.ndarray) -> ModeTable:
+def as_table(prepared: Prepared, found: Found) -> ModeTable:
     """Write modes of classes as modes of hyperedges, with their certificates."""
+    points, notes = found
     members_ptr, members = prepared.members
     counts = np.diff(members_ptr)[points.rows]
     edges_ptr = np.concatenate(([0], np.cumsum(counts)))
@@ -138,14 +139,12 @@ def _curvatures(prepared: Prepared, points: Points) -> np.ndarray:
     With μ twins as one row, the unit move that spreads over them equally has length 1/√μ: the matrix of
     F is √μ M √μ on the moves orthogonal to √μ, and -c on the moves between twins, c their affinity.
     """
-    from hypermodes._kernels.certify import stacked_faces
-
     sizes = np.diff(points.ptr)
     curvature = np.full(sizes.size, -np.inf)
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
         for part in np.array_split(chosen, max(1, chosen.size * size * size // 10**7)):
-            faces = stacked_faces(prepared.graph, prepared.workspace(), points.ptr, points.rows, part, size)
+            faces = _faces(prepared, points.take(part), int(size))
             rows = points.rows[points.ptr[part][:, None] + np.arange(size)]
             count = prepared.graph.twins[rows]
             root = np.sqrt(count)
@@ -164,3 +163,39 @@ def _curvatures(prepared: Prepared, points: Points) -> np.ndarray:
                 apart = np.maximum(apart, np.linalg.eigvalsh(faces)[:, -1])
             curvature[part] = apart
     return curvature
+
+
+def _faces(prepared: Prepared, points: Points, size: int) -> np.ndarray:
+    """Dense faces M_S of supports of one size, stacked: all of them in one sparse product.
+
+    Each entry is told apart by its support, so that the product finds what rows of one support share and
+    nothing between supports.
+    """
+    graph, rows = prepared.graph, points.rows
+    entries = np.diff(graph.row_ptr)[rows]
+    begin = np.concatenate(([0], np.cumsum(entries)))
+    where = np.repeat(graph.row_ptr[rows] - begin[:-1], entries) + np.arange(begin[-1])
+    columns = graph.row_idx[where].astype(np.int64)
+    place = np.arange(rows.size)
+    n_columns = max(graph.vertex_ptr.size - 1, graph.twins.size)
+    keys = np.repeat(place // size, entries) * n_columns + columns
+    faces = np.zeros((rows.size // size, size, size))
+    if graph.rate.size == 0:  # a matrix: keep the entries whose column is in the same support
+        own = place // size * n_columns + rows
+        order = np.argsort(own)
+        found = np.minimum(np.searchsorted(own, keys, sorter=order), rows.size - 1)
+        match = np.flatnonzero(own[order[found]] == keys)
+        a, b = np.repeat(place, entries)[match], order[found[match]]
+        faces[a // size, a % size, b % size] = graph.row_val[where[match]]
+        return faces
+    _, columns = np.unique(keys, return_inverse=True)
+    members = sp.csr_array(
+        (np.ones(columns.size), columns, begin), shape=(rows.size, columns.max(initial=0) + 1)
+    )
+    shared = (members @ members.T).tocoo()
+    a, b = shared.coords
+    faces[a // size, a % size, b % size] = shared.data * (graph.rate[rows[a]] + graph.rate[rows[b]])
+    twins = graph.twins[rows].reshape(-1, size)
+    own = (2 * graph.rate[rows] * entries).reshape(-1, size) * (1 - 1 / twins)
+    np.einsum("kaa->ka", faces)[:] = own
+    return faces

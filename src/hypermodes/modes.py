@@ -12,7 +12,7 @@ from hypermodes.affinity import Affinity, HyperedgeAffinity, as_affinity
 from hypermodes.batch import Budget, Points, Prepared, shift_all, single_starts
 from hypermodes.dynamics import Dynamics, InfectionImmunization
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.merging import distinct
+from hypermodes.merging import as_table, distinct
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, ModeSet, ModeTable, Status
 from hypermodes.shift import edge_positions, shift
@@ -137,14 +137,12 @@ class Seeker:
         return self._shifted(edges[strongest])
 
     def _shifted(self, edges: np.ndarray) -> Mode | None:
-        rows = np.unique(self._prepared.class_of[edges]).astype(np.int32)
+        rows = np.unique(self._prepared.class_of[edges])
         if rows.size == 0:
             return None
         start = Points(np.array([0, rows.size]), rows, np.full(rows.size, 1 / rows.size))
-        table, which = distinct(
-            self._prepared, shift_all(self._prepared, start, self._budget, 1), self._budget
-        )
-        return table.mode(0) if which[0] == 0 else None
+        mode = as_table(self._prepared, shift_all(self._prepared, start, self._budget)).mode(0)
+        return None if mode.status is Status.ISOLATED else mode
 
 
 def peaks(affinity: Affinity) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Climbing on a small dense face M: infection-immunization, the exact solve, and moves towards ties.
+"""Climbing on a small dense face M: infection-immunization, and the exact solve where it is strictly concave.
 
-Twins of `dynamics.InfectionImmunization`, `dynamics.FaceSolve` and `certificate._steepest_mix`. A face is a
-w x w array (its diagonal need not be 0: a class of twin hyperedges has an affinity to itself), p and
-payoff = M p are arrays of length w, changed in place.
+Twins of `dynamics.InfectionImmunization` and `dynamics.FaceSolve`. A face is a w x w array (its diagonal need
+not be 0: a class of twin hyperedges has an affinity to itself), p and payoff = M p are arrays of length w,
+changed in place. Every loop here is compile time that users wait for once: keep it short.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def refresh(face, p, payoff):
 
 @njit(**OPTIONS)
 def infect(face, p, payoff, tol, max_steps):
-    """Infection-immunization until Eq. (7) holds on the face; the number of steps, -1 if they ran out.
+    """Infection-immunization until Eq. (7) holds on the face to `tol`; the number of steps.
 
     One pass over the face a step: it moves p and payoff by the last decision and finds the best and the
     worst for the next. Only where several are equally good or bad does `_mixed` take over.
@@ -89,7 +89,7 @@ def infect(face, p, payoff, tol, max_steps):
         amount = furthest if bend >= 0.0 or abs(slope) >= abs(furthest * bend) else -slope / bend
         removed = amount == furthest and not infection
         value += amount * (2.0 * slope + amount * bend)
-    return -1
+    return max_steps
 
 
 @njit(**OPTIONS)
@@ -123,198 +123,74 @@ def _mixed(face, p, payoff, value, extreme, infection, equal):
 
 
 @njit(**OPTIONS)
-def factor(form, order, limit):
-    """Pivoted Cholesky of the leading part of a symmetric form, in place; its rank.
-
-    On return the first `rank` rows and columns (in `order`) hold the lower factor, the rest the Schur
-    complement: what is left of the form once the strictly positive part is accounted for.
-    """
-    m = order.size
-    for k in range(m):
-        order[k] = k
-    for k in range(m):
-        pivot = k
-        for j in range(k + 1, m):
-            if form[j, j] > form[pivot, pivot]:
-                pivot = j
-        if form[pivot, pivot] <= limit:
-            return k
-        if pivot != k:
-            order[k], order[pivot] = order[pivot], order[k]
-            for j in range(m):
-                form[k, j], form[pivot, j] = form[pivot, j], form[k, j]
-            for j in range(m):
-                form[j, k], form[j, pivot] = form[j, pivot], form[j, k]
-        root = np.sqrt(form[k, k])
-        form[k, k] = root
-        for j in range(k + 1, m):
-            form[j, k] /= root
-        for j in range(k + 1, m):
-            for i in range(k + 1, m):
-                form[j, i] -= form[j, k] * form[i, k]
-    return m
-
-
-@njit(**OPTIONS)
-def solve_factored(form, rank, b):
-    """Solve L Lᵀ x = b for the first `rank` entries of b, in place."""
-    for k in range(rank):
-        value = b[k]
-        for j in range(k):
-            value -= form[k, j] * b[j]
-        b[k] = value / form[k, k]
-    for k in range(rank - 1, -1, -1):
-        value = b[k]
-        for j in range(k + 1, rank):
-            value -= form[j, k] * b[j]
-        b[k] = value / form[k, k]
-
-
-@njit(**OPTIONS)
-def _uphill(form, order, rank, slopes, move, limit):
-    """A move that does not bend down: along the Schur complement, with the answer of the leading part.
-
-    Returns True if there is one: upward curvature, or a flat direction with a slope.
-    """
-    m = order.size
-    i_best, j_best, worst = -1, -1, limit
-    for i in range(rank, m):
-        if -form[i, i] > worst:
-            i_best, j_best, worst = i, i, -form[i, i]
-    if i_best < 0:  # no diagonal bends up; an off-diagonal entry beside two zeros does
-        for i in range(rank, m):
-            for j in range(rank, i):
-                if abs(form[i, j]) > worst:
-                    i_best, j_best, worst = i, j, abs(form[i, j])
-    for k in range(m):
-        move[k] = 0.0
-    if i_best >= 0:
-        move[i_best] = 1.0
-        if j_best != i_best:
-            move[j_best] = -1.0 if form[i_best, j_best] > 0.0 else 1.0
-    else:  # flat: the slope that is left after the leading part has answered
-        steep = 0.0
-        for i in range(rank, m):
-            slope = slopes[i]
-            for k in range(rank):
-                slope -= form[i, k] * slopes[k]  # slopes[:rank] holds L⁻¹ of the leading slopes
-            move[i] = slope
-            steep = max(steep, abs(slope))
-        if steep <= limit:
-            return False
-    for k in range(rank):  # minus A11⁻¹ A12 of the move: the leading part follows
-        value = 0.0
-        for i in range(rank, m):
-            value -= form[i, k] * move[i]
-        move[k] = value
-    for k in range(rank - 1, -1, -1):
-        value = move[k]
-        for j in range(k + 1, rank):
-            value -= form[j, k] * move[j]
-        move[k] = value / form[k, k]
-    return True
-
-
-@njit(**OPTIONS)
-def tangent_form(face, inside, m, form):
-    """-M on the moves e_k - e_last of a support: positive definite where F is strictly concave."""
-    last = inside[m - 1]
-    for a in range(m - 1):
-        i = inside[a]
-        for b in range(a + 1):
-            j = inside[b]
-            form[a, b] = face[i, last] + face[last, j] - face[i, j] - face[last, last]
-            form[b, a] = form[a, b]
-
-
-@njit(**OPTIONS)
 def settle(face, p, payoff, tol):
-    """Exact solve of a face: go to its stationary point or to the border on the way; the number of steps."""
+    """Exact solve of a face by Cholesky: to its maximiser, or to the border on the way, until it is reached.
+
+    Returns the number of steps, or -1 where F is not strictly concave: `second_order` takes over there.
+    """
     w = p.size
     inside = np.empty(w, np.int64)
-    for step in range(2 * w + 8):
-        m = 0
+    form, move = np.empty((w, w)), np.empty(w)
+    before, room, steps = np.inf, 0.0, 0
+    while steps < 2 * w + 8:
+        m = -1  # the last member is the reference: moves are e_k - e_last
+        value = 0.0
         for a in range(w):
             if p[a] > 0.0:
-                inside[m] = a
                 m += 1
-        value = density_of(p, payoff)
-        if m < 2 or value <= 0.0:
-            return step
-        limit = tol * value
-        form = np.empty((m - 1, m - 1))
-        tangent_form(face, inside, m, form)
-        order = np.empty(m - 1, np.int64)
-        rank = factor(form, order, limit)
-        slopes, move = np.empty(m - 1), np.zeros(m - 1)
-        spread = 0.0
-        last = inside[m - 1]
-        for a in range(m - 1):
-            slopes[a] = payoff[inside[order[a]]] - payoff[last]
+                inside[m] = a
+                value += p[a] * payoff[a]
+        last = inside[m]
+        spread = abs(payoff[last] - value)
         for a in range(m):
-            spread = max(spread, abs(payoff[inside[a]] - value))
-        to_border = False
-        if rank < m - 1:
-            leading = np.empty(m - 1)
-            for k in range(m - 1):
-                leading[k] = slopes[k]
-            for k in range(rank):
-                amount = leading[k]
+            i = inside[a]
+            move[a] = payoff[i] - payoff[last]
+            spread = max(spread, abs(payoff[i] - value))
+            for b in range(a + 1):
+                j = inside[b]
+                form[a, b] = face[i, last] + face[last, j] - face[i, j] - face[last, last]
+        if spread <= 1e-14 * value or (room == 1.0 and spread > 0.5 * before):
+            break  # rounding is all that is left
+        before = spread
+        for k in range(m):  # form = L Lᵀ, and L⁻¹ of the slopes
+            for i in range(k, m):
+                left = form[i, k]
                 for j in range(k):
-                    amount -= form[k, j] * leading[j]
-                leading[k] = amount / form[k, k]
-            to_border = _uphill(form, order, rank, leading, move, limit)
-        if to_border:
-            slope = 0.0
-            for a in range(m - 1):
-                slope += slopes[a] * move[a]
-            if slope < 0.0:
-                for a in range(m - 1):
-                    move[a] = -move[a]
-        else:
-            for a in range(rank):
-                move[a] = slopes[a]
-            solve_factored(form, rank, move)
-        drift = 0.0
-        room = np.inf
-        for a in range(m - 1):
-            drift -= move[a]
-            if move[a] < 0.0:
-                room = min(room, -p[inside[order[a]]] / move[a])
-        if drift < 0.0:
-            room = min(room, -p[last] / drift)
-        if room == np.inf:
-            return step
-        if not to_border and room > 1.0:
-            if spread <= 1e-14 * value:
-                return step
-            for a in range(m - 1):
-                p[inside[order[a]]] += move[a]
-            p[last] += drift
-            refresh(face, p, payoff)
-            value = density_of(p, payoff)
-            left = 0.0
-            for a in range(m):
-                left = max(left, abs(payoff[inside[a]] - value))
-            if left > 0.5 * spread or left <= 1e-14 * value:
-                return step + 1
-        else:
-            cut = room * (1.0 + 1e-12)
-            for a in range(m - 1):
-                i = inside[order[a]]
-                gone = move[a] < 0.0 and p[i] <= -cut * move[a]
-                p[i] = 0.0 if gone else max(0.0, p[i] + room * move[a])
-            p[last] = 0.0 if drift < 0.0 and p[last] <= -cut * drift else max(0.0, p[last] + room * drift)
-            refresh(face, p, payoff)
-    return 2 * w + 8
+                    left -= form[i, j] * form[k, j]
+                if i > k:
+                    form[i, k] = left / form[k, k]
+                elif left <= tol * value:
+                    return -1
+                else:
+                    form[k, k] = np.sqrt(left)
+            for j in range(k):
+                move[k] -= form[k, j] * move[j]
+            move[k] /= form[k, k]
+        drift, room = 0.0, 1.0
+        for k in range(m - 1, -1, -1):
+            for j in range(k + 1, m):
+                move[k] -= form[j, k] * move[j]
+            move[k] /= form[k, k]
+            drift -= move[k]
+            if move[k] < -p[inside[k]] / room:
+                room = -p[inside[k]] / move[k]
+        if drift < -p[last] / room:
+            room = -p[last] / drift
+        move[m] = drift
+        for k in range(m + 1):
+            left = p[inside[k]] + room * move[k]
+            p[inside[k]] = left if left > 1e-12 * p[inside[k]] else 0.0
+        refresh(face, p, payoff)
+        steps += 1
+    return steps
 
 
 @njit(**OPTIONS)
 def trim(p, payoff, tol):
     """Make exactly zero what is negligible and not gaining; twin of `simplex.trim`."""
-    value = density_of(p, payoff)
-    largest = 0.0
+    value, largest = 0.0, 0.0
     for a in range(p.size):
+        value += p[a] * payoff[a]
         largest = max(largest, p[a])
     for a in range(p.size):
         if p[a] <= tol * largest and payoff[a] <= value * (1.0 + tol):

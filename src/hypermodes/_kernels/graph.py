@@ -64,7 +64,8 @@ def hypergraph_graph(edge_ptr, edge_vertices, n_vertices, rate):
         row_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
         vertices = vertices[np.repeat(ptr[kept] - row_ptr[:-1], sizes) + np.arange(row_ptr[-1])]
         ptr = row_ptr
-    vertex_ptr, vertex_idx = _transpose(ptr, vertices, n_vertices)
+    owner = np.repeat(np.arange(kept.size), np.diff(ptr))
+    vertex_ptr, vertex_idx = _transpose(owner, vertices, n_vertices)
     count = np.bincount(class_of, minlength=kept.size).astype(np.float64)
     graph = Graph(ptr, vertices, np.empty(0), vertex_ptr, vertex_idx, rate[kept].astype(np.float64), count)
     return graph, class_of
@@ -145,20 +146,7 @@ def _confirm_twins(ptr, vertices, rate, order, same_key, first):
                 break
 
 
-@njit(**OPTIONS)
-def _transpose(ptr, idx, n_columns):
-    """Rows of each column, in order."""
-    column_ptr = np.zeros(n_columns + 1, np.int64)
-    for t in range(idx.size):
-        column_ptr[idx[t] + 1] += 1
-    for c in range(n_columns):
-        column_ptr[c + 1] += column_ptr[c]
-    fill = np.empty(n_columns, np.int64)
-    for c in range(n_columns):
-        fill[c] = column_ptr[c]
-    rows = np.empty(idx.size, np.int32)
-    for i in range(ptr.size - 1):
-        for t in range(ptr[i], ptr[i + 1]):
-            rows[fill[idx[t]]] = i
-            fill[idx[t]] += 1
-    return column_ptr, rows
+def _transpose(owner, idx, n_columns):
+    """Rows of each column, in order; `owner` is the row of each entry of `idx`."""
+    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(idx, minlength=n_columns))))
+    return ptr, owner[np.argsort(idx, kind="stable")].astype(np.int32)

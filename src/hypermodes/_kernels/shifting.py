@@ -9,7 +9,7 @@ from numba import njit
 
 from hypermodes._kernels.faces import OPTIONS, infect, refresh, settle, trim
 
-CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, TIED, STOPPED = range(7)
+CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, OPEN, STOPPED = range(7)
 
 
 @njit(**OPTIONS)
@@ -116,73 +116,46 @@ def dense_face(graph, work, rows):
 
 
 @njit(**OPTIONS)
-def _votes(graph, work, support, p, candidates):
-    """Mode mass each candidate meets, by walking around every member in turn."""
-    votes = np.zeros(candidates.size)
+def _strongest(graph, work, support, p, candidates, value, limit):
+    """The `limit` candidates of largest vote times gain; among equals, the first listed.
+
+    The vote is the mode mass a candidate meets, found by walking around every member in turn.
+    """
+    gain, votes = np.empty(candidates.size), np.zeros(candidates.size)
+    seen_from = np.zeros(candidates.size, np.int64)
     work.stamp[0] += 1
     stamp = work.stamp[0]
     for c in range(candidates.size):
         work.place_stamp[candidates[c]] = stamp
         work.place[candidates[c]] = c
-    last = np.zeros(candidates.size, np.int64)
+        gain[c] = work.reward[candidates[c]] - value
     for a in range(support.size):
-        k = support[a]
-        for t in range(graph.row_ptr[k], graph.row_ptr[k + 1]):
-            if graph.rate.size == 0:
-                j = graph.row_idx[t]
-                if work.place_stamp[j] == stamp:
-                    votes[work.place[j]] += p[a]
-                continue
+        for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
             v = graph.row_idx[t]
+            if graph.rate.size == 0:
+                if work.place_stamp[v] == stamp:
+                    votes[work.place[v]] += p[a]
+                continue
             for u in range(graph.vertex_ptr[v], graph.vertex_ptr[v + 1]):
                 j = graph.vertex_idx[u]
-                if work.place_stamp[j] == stamp and last[work.place[j]] != a + 1:
-                    last[work.place[j]] = a + 1
+                if work.place_stamp[j] == stamp and seen_from[work.place[j]] != a + 1:
+                    seen_from[work.place[j]] = a + 1
                     votes[work.place[j]] += p[a]
-    return votes
-
-
-@njit(**OPTIONS)
-def _strongest(candidates, strength, limit):
-    """The `limit` candidates of largest strength; among equals, the first listed."""
     chosen, held = np.empty(limit, np.int64), np.empty(limit)
     n = 0
     for c in range(candidates.size):  # insertion into a short sorted list: most candidates stop at its end
-        if n == limit and strength[c] <= held[n - 1]:
-            continue
-        k = n if n < limit else limit - 1
-        while k > 0 and held[k - 1] < strength[c]:
+        strength = votes[c] * gain[c]
+        if n == limit:
+            if strength <= held[n - 1]:
+                continue
+            n -= 1
+        k = n
+        while k > 0 and held[k - 1] < strength:
             held[k], chosen[k] = held[k - 1], chosen[k - 1]
             k -= 1
-        held[k], chosen[k] = strength[c], candidates[c]
-        n = min(n + 1, limit)
+        held[k], chosen[k] = strength, candidates[c]
+        n += 1
     return chosen
-
-
-@njit(**OPTIONS)
-def off_support(work, touched, above, upto):
-    """Rows met by the last `payoffs` that are not members and have a payoff in (above, upto]."""
-    stamp = work.stamp[0]
-    found = np.empty(touched, np.int64)
-    n = 0
-    for c in range(touched):
-        j = work.row_list[c]
-        if work.place_stamp[j] != stamp and above < work.reward[j] <= upto:
-            found[n] = j
-            n += 1
-    return found[:n]
-
-
-@njit(**OPTIONS)
-def joined(support, p, others):
-    """Members and others as the rows of a face; the others have p = 0."""
-    m = support.size
-    rows, q = np.empty(m + others.size, np.int64), np.zeros(m + others.size)
-    for a in range(m):
-        rows[a], q[a] = support[a], p[a]
-    for a in range(others.size):
-        rows[m + a] = others[a]
-    return rows, q
 
 
 @njit(**OPTIONS)
@@ -241,94 +214,89 @@ def members(rows, p):
 
 
 @njit(**OPTIONS)
-def _grown(rows, shares, size):
-    """Longer arrays with the same beginning."""
-    more_rows, more_shares = np.empty(size, np.int32), np.empty(size)
-    for a in range(rows.size):
-        more_rows[a] = rows[a]
-        more_shares[a] = shares[a]
-    return more_rows, more_shares
-
-
-@njit(**OPTIONS)
 def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, stop):
     """Shift a block of starts to their modes.
 
     Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
     in the same form. `limits` are max_rounds, max_steps, admit and max_support. The notes of each start
-    are status, rounds, steps, density, spread, excess, worst row, number of ties. A start that ends at a
-    critical point with ties has the status TIED: `ties.py` decides. `stop[0]` ends the block early.
+    are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is the status of a
+    start that needs second order to go on or to be certified: `second_order` decides. `stop[0]` ends the
+    block early.
     """
     max_rounds, max_steps, admit, max_support = limits
     n = start_ptr.size - 1
     notes = np.zeros((n, 8))
     ptr = np.zeros(n + 1, np.int64)
-    all_rows, all_shares = np.empty(16 * n + 64, np.int32), np.empty(16 * n + 64)
+    # Room for the largest supports; memory that is not written to is never used.
+    all_rows, all_shares = np.empty(n * max_support, np.int64), np.empty(n * max_support)
     for i in range(n):
         rows, q = members(
             start_rows[start_ptr[i] : start_ptr[i + 1]], start_shares[start_ptr[i] : start_ptr[i + 1]]
         )
         support, p = rows, q
+        face = dense_face(graph, work, rows)
         first = rows.size == 1  # a single hyperedge has density 0: nothing to climb
-        face = np.empty((0, 0)) if first else dense_face(graph, work, rows)
-        status, rounds, steps = STOPPED, 0, 0
-        value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0
+        status, rounds, steps, flat = STOPPED, 0, 0, False
+        value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
         while not stop[0]:
             rounds += 1
-            ran_out = False
             if not first:
                 payoff = np.empty(q.size)
                 refresh(face, q, payoff)
-                taken = infect(face, q, payoff, tol, max_steps)
-                ran_out = taken < 0
+                steps += infect(face, q, payoff, np.sqrt(tol), max_steps)  # finds the support
                 refresh(face, q, payoff)
-                steps += settle(face, q, payoff, tol) + (max_steps if ran_out else taken)
+                taken = settle(face, q, payoff, tol)  # finds the point
+                flat = taken < 0
+                steps += max(taken, 0)
                 trim(q, payoff, tol)
                 support, p = members(rows, q)
             touched = payoffs(graph, work, support, p)
-            value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0
+            value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
             if not first:
                 for a in range(support.size):
                     value += p[a] * work.reward[support[a]]
+            others = np.empty(touched, np.int64)
+            n_others = 0
             for c in range(touched):
                 j = work.row_list[c]
                 reward = work.reward[j]
                 if work.place_stamp[j] == work.stamp[0]:
                     spread = max(spread, abs(reward - value))
                     continue
-                if abs(reward - value) <= tol * value:
-                    n_ties += 1
+                if reward > value * (1.0 + tol):
+                    others[n_others] = j
+                    n_others += 1
+                elif reward >= value * (1.0 - tol):
+                    n_ties += graph.twins[j]
                 if reward > top or (reward == top and j < worst):
                     top, worst = reward, j
-            helped = top > value * (1.0 + tol)
             if first and top == 0.0 and graph.twins[support[0]] == 1.0:
                 status = ISOLATED
-            elif not first and not helped and spread <= tol * value:
-                status = TIED if n_ties else CERTIFIED
-            elif ran_out or not (first or helped):
-                status = MAX_STEPS
+            elif not first and (flat or n_others == 0):
+                certified = spread <= tol * value and n_ties == 0 and not flat
+                status = CERTIFIED if certified else OPEN
             elif rounds == max_rounds:
                 status = MAX_ROUNDS
             elif support.size >= max_support:
                 status = MAX_SUPPORT
             if status != STOPPED:
                 break
-            others = off_support(work, touched, value * (1.0 + tol), np.inf)
-            if others.size > min(admit, max_support - support.size):
-                strength = _votes(graph, work, support, p, others)
-                for c in range(others.size):
-                    strength[c] *= work.reward[others[c]] - value
-                others = _strongest(others, strength, min(admit, max_support - support.size))
-            rows, q = joined(support, p, others)
+            most = min(admit, max_support - support.size)
+            others = others[:n_others]
+            if n_others > most:
+                others = _strongest(graph, work, support, p, others, value, most)
+            m = support.size
+            rows, q = np.empty(m + others.size, np.int64), np.zeros(m + others.size)
+            for a in range(rows.size):
+                rows[a] = support[a] if a < m else others[a - m]
+                q[a] = p[a] if a < m else 0.0
             face = dense_face(graph, work, rows)
-            _expand(face, q, work.reward, rows, support.size, value, first)
+            _expand(face, q, work.reward, rows, m, value, first)
             first = False
         notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3] = status, rounds, steps, value
         notes[i, 4], notes[i, 5], notes[i, 6], notes[i, 7] = spread, max(0.0, top - value), worst, n_ties
         ptr[i + 1] = ptr[i] + support.size
-        if ptr[i + 1] > all_rows.size:
-            all_rows, all_shares = _grown(all_rows, all_shares, 2 * ptr[i + 1])
         for a in range(support.size):
             all_rows[ptr[i] + a] = support[a]
             all_shares[ptr[i] + a] = p[a]
-    return notes, ptr, all_rows[: ptr[n]], all_shares[: ptr[n]]
+    return notes, ptr, all_rows, all_shares

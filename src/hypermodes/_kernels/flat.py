@@ -1,22 +1,10 @@
-"""What is asked once for each distinct mode: its face, and the modes it is joined to by a flat segment."""
+"""Which distinct modes are joined by a flat segment."""
 
 import numpy as np
 from numba import njit
 
 from hypermodes._kernels.faces import OPTIONS
-from hypermodes._kernels.shifting import dense_face, payoffs
-
-
-@njit(**OPTIONS)
-def stacked_faces(graph, work, ptr, rows, chosen, size):
-    """Dense faces of the chosen supports, all of one size."""
-    faces = np.empty((chosen.size, size, size))
-    for c in range(chosen.size):
-        face = dense_face(graph, work, rows[ptr[chosen[c]] : ptr[chosen[c] + 1]])
-        for a in range(size):
-            for b in range(size):
-                faces[c, a, b] = face[a, b]
-    return faces
+from hypermodes._kernels.shifting import payoffs
 
 
 @njit(**OPTIONS)

@@ -1,0 +1,385 @@
+"""Second order: faces that are not strictly concave, and critical points with ties.
+
+Twins of `dynamics.FaceSolve` and `certificate._toward_ties`. Kernels of their own, compiled only for those
+who need them: with integer overlaps everyone, with real-valued weights hardly anyone.
+"""
+
+import numpy as np
+from numba import njit
+
+from hypermodes._kernels.faces import OPTIONS, density_of, refresh, trim
+from hypermodes._kernels.shifting import dense_face, members, payoffs
+
+MAX_TIES = 256  # tied rows examined together
+
+
+@njit(**OPTIONS)
+def factor(form, order, limit):
+    """Pivoted Cholesky of the leading part of a symmetric form, in place; its rank.
+
+    On return the first `rank` rows and columns (in `order`) hold the lower factor, the rest the Schur
+    complement: what is left of the form once the strictly positive part is accounted for.
+    """
+    m = order.size
+    for k in range(m):
+        order[k] = k
+    for k in range(m):
+        pivot = k
+        for j in range(k + 1, m):
+            if form[j, j] > form[pivot, pivot]:
+                pivot = j
+        if form[pivot, pivot] <= limit:
+            return k
+        if pivot != k:
+            order[k], order[pivot] = order[pivot], order[k]
+            for j in range(m):
+                form[k, j], form[pivot, j] = form[pivot, j], form[k, j]
+            for j in range(m):
+                form[j, k], form[j, pivot] = form[j, pivot], form[j, k]
+        root = np.sqrt(form[k, k])
+        form[k, k] = root
+        for j in range(k + 1, m):
+            form[j, k] /= root
+        for j in range(k + 1, m):
+            for i in range(k + 1, m):
+                form[j, i] -= form[j, k] * form[i, k]
+    return m
+
+
+@njit(**OPTIONS)
+def solve_factored(form, rank, b):
+    """Solve L Lᵀ x = b for the first `rank` entries of b, in place."""
+    for k in range(rank):
+        value = b[k]
+        for j in range(k):
+            value -= form[k, j] * b[j]
+        b[k] = value / form[k, k]
+    for k in range(rank - 1, -1, -1):
+        value = b[k]
+        for j in range(k + 1, rank):
+            value -= form[j, k] * b[j]
+        b[k] = value / form[k, k]
+
+
+@njit(**OPTIONS)
+def _uphill(form, order, rank, slopes, move, limit):
+    """A move that does not bend down: along the Schur complement, with the answer of the leading part.
+
+    Returns True if there is one: upward curvature, or a flat direction with a slope.
+    """
+    m = order.size
+    i_best, j_best, worst = -1, -1, limit
+    for i in range(rank, m):
+        if -form[i, i] > worst:
+            i_best, j_best, worst = i, i, -form[i, i]
+    if i_best < 0:  # no diagonal bends up; an off-diagonal entry beside two zeros does
+        for i in range(rank, m):
+            for j in range(rank, i):
+                if abs(form[i, j]) > worst:
+                    i_best, j_best, worst = i, j, abs(form[i, j])
+    for k in range(m):
+        move[k] = 0.0
+    if i_best >= 0:
+        move[i_best] = 1.0
+        if j_best != i_best:
+            move[j_best] = -1.0 if form[i_best, j_best] > 0.0 else 1.0
+    else:  # flat: the slope that is left after the leading part has answered
+        steep = 0.0
+        for i in range(rank, m):
+            slope = slopes[i]
+            for k in range(rank):
+                slope -= form[i, k] * slopes[k]  # slopes[:rank] holds L⁻¹ of the leading slopes
+            move[i] = slope
+            steep = max(steep, abs(slope))
+        if steep <= limit:
+            return False
+    for k in range(rank):  # minus A11⁻¹ A12 of the move: the leading part follows
+        value = 0.0
+        for i in range(rank, m):
+            value -= form[i, k] * move[i]
+        move[k] = value
+    for k in range(rank - 1, -1, -1):
+        value = move[k]
+        for j in range(k + 1, rank):
+            value -= form[j, k] * move[j]
+        move[k] = value / form[k, k]
+    return True
+
+
+@njit(**OPTIONS)
+def tangent_form(face, inside, m, form):
+    """-M on the moves e_k - e_last of a support: positive definite where F is strictly concave."""
+    last = inside[m - 1]
+    for a in range(m - 1):
+        i = inside[a]
+        for b in range(a + 1):
+            j = inside[b]
+            form[a, b] = face[i, last] + face[last, j] - face[i, j] - face[last, last]
+            form[b, a] = form[a, b]
+
+
+@njit(**OPTIONS)
+def settle_any(face, p, payoff, tol):
+    """Exact solve of a face of any shape: to its stationary point, or to the border; the number of steps."""
+    w = p.size
+    inside = np.empty(w, np.int64)
+    for step in range(2 * w + 8):
+        m = 0
+        for a in range(w):
+            if p[a] > 0.0:
+                inside[m] = a
+                m += 1
+        value = density_of(p, payoff)
+        if m < 2 or value <= 0.0:
+            return step
+        limit = tol * value
+        form = np.empty((m - 1, m - 1))
+        tangent_form(face, inside, m, form)
+        order = np.empty(m - 1, np.int64)
+        rank = factor(form, order, limit)
+        slopes, move = np.empty(m - 1), np.zeros(m - 1)
+        spread = 0.0
+        last = inside[m - 1]
+        for a in range(m - 1):
+            slopes[a] = payoff[inside[order[a]]] - payoff[last]
+        for a in range(m):
+            spread = max(spread, abs(payoff[inside[a]] - value))
+        to_border = False
+        if rank < m - 1:
+            leading = np.empty(m - 1)
+            for k in range(m - 1):
+                leading[k] = slopes[k]
+            for k in range(rank):
+                amount = leading[k]
+                for j in range(k):
+                    amount -= form[k, j] * leading[j]
+                leading[k] = amount / form[k, k]
+            to_border = _uphill(form, order, rank, leading, move, limit)
+        if to_border:
+            slope = 0.0
+            for a in range(m - 1):
+                slope += slopes[a] * move[a]
+            if slope < 0.0:
+                for a in range(m - 1):
+                    move[a] = -move[a]
+        else:
+            for a in range(rank):
+                move[a] = slopes[a]
+            solve_factored(form, rank, move)
+        drift = 0.0
+        room = np.inf
+        for a in range(m - 1):
+            drift -= move[a]
+            if move[a] < 0.0:
+                room = min(room, -p[inside[order[a]]] / move[a])
+        if drift < 0.0:
+            room = min(room, -p[last] / drift)
+        if room == np.inf:
+            return step
+        if not to_border and room > 1.0:
+            if spread <= 1e-14 * value:
+                return step
+            for a in range(m - 1):
+                p[inside[order[a]]] += move[a]
+            p[last] += drift
+            refresh(face, p, payoff)
+            value = density_of(p, payoff)
+            left = 0.0
+            for a in range(m):
+                left = max(left, abs(payoff[inside[a]] - value))
+            if left > 0.5 * spread or left <= 1e-14 * value:
+                return step + 1
+        else:
+            cut = room * (1.0 + 1e-12)
+            for a in range(m - 1):
+                i = inside[order[a]]
+                gone = move[a] < 0.0 and p[i] <= -cut * move[a]
+                p[i] = 0.0 if gone else max(0.0, p[i] + room * move[a])
+            p[last] = 0.0 if drift < 0.0 and p[last] <= -cut * drift else max(0.0, p[last] + room * drift)
+            refresh(face, p, payoff)
+    return 2 * w + 8
+
+
+@njit(**OPTIONS)
+def _ascend_mix(form, t, payoff):
+    """Pairwise ascent of tᵀ C t on the simplex, in place; the value reached."""
+    m = t.size
+    scale = 0.0
+    for a in range(m):
+        payoff[a] = 0.0
+        for b in range(m):
+            payoff[a] += form[a, b] * t[b]
+            scale = max(scale, abs(form[a, b]))
+    for _ in range(200):
+        i, j = 0, -1
+        for a in range(m):
+            if payoff[a] > payoff[i]:
+                i = a
+            if t[a] > 0.0 and (j < 0 or payoff[a] < payoff[j]):
+                j = a
+        slope = payoff[i] - payoff[j]
+        if slope <= 1e-12 * scale:
+            break
+        bend = form[i, i] + form[j, j] - 2.0 * form[i, j]
+        amount = t[j] if bend >= 0.0 else min(t[j], -slope / bend)
+        t[i] += amount
+        t[j] -= amount
+        for a in range(m):
+            payoff[a] += amount * (form[a, i] - form[a, j])
+    return density_of(t, payoff)
+
+
+@njit(**OPTIONS)
+def steepest_mix(form, best):
+    """Largest tᵀ C t found on the simplex: ascent from the middle, and from the best partner of each row.
+
+    The mix goes into `best`. At most 32 rows are tried, those whose best pair is strongest.
+    """
+    m = best.size
+    t, payoff = np.empty(m), np.empty(m)
+    strength, partner, share = np.empty(m), np.zeros(m, np.int64), np.empty(m)
+    for a in range(m):
+        best[a] = 1.0 / m
+        strength[a] = -np.inf
+        for b in range(m):
+            bend = form[a, a] + form[b, b] - 2.0 * form[a, b]
+            if bend < 0.0:
+                s = min(1.0, max(0.0, (form[b, b] - form[a, b]) / bend))
+            else:
+                s = 1.0 if form[a, a] >= form[b, b] else 0.0
+            value = s * s * form[a, a] + (1.0 - s) ** 2 * form[b, b] + 2.0 * s * (1.0 - s) * form[a, b]
+            if value > strength[a]:
+                strength[a], partner[a], share[a] = value, b, s
+    reached = _ascend_mix(form, best, payoff)
+    chosen = 0
+    for trial in range(min(32, 2 * m)):
+        if trial % 2 == 0:  # each row twice: from the pair alone, and from the pair over a little of all
+            chosen = 0
+            for a in range(m):
+                if strength[a] > strength[chosen]:
+                    chosen = a
+            strength[chosen] = -np.inf
+        blend = trial % 2
+        for a in range(m):
+            t[a] = 0.5 * blend / m
+        t[chosen] += (1.0 - 0.5 * blend) * share[chosen]
+        t[partner[chosen]] += (1.0 - 0.5 * blend) * (1.0 - share[chosen])
+        value = _ascend_mix(form, t, payoff)
+        if value > reached:
+            reached = value
+            for a in range(m):
+                best[a] = t[a]
+    return reached
+
+
+@njit(**OPTIONS)
+def _escape(face, p, m, value, tol):
+    """Largest curvature found towards the ties (rows m … w-1 of the face); p moves if it is positive."""
+    w = p.size
+    limit = tol * value
+    inside = np.empty(m, np.int64)
+    for b in range(m):
+        inside[b] = b
+    form = np.empty((m - 1, m - 1))
+    order = np.empty(m - 1, np.int64)
+    rank = 0
+    if m > 1:
+        tangent_form(face, inside, m, form)
+        rank = factor(form, order, limit)
+    pull = np.empty((w - m, m - 1))  # L⁻¹ of what each unit move brings each tie
+    steepest, steep_tie, steep_move = limit, -1, -1
+    for j in range(w - m):
+        for k in range(m - 1):
+            amount = face[m + j, order[k]] - face[m + j, m - 1]
+            for i in range(min(k, rank)):
+                amount -= form[k, i] * pull[j, i]
+            pull[j, k] = amount / form[k, k] if k < rank else amount
+            if k >= rank and abs(pull[j, k]) > steepest:
+                steepest, steep_tie, steep_move = abs(pull[j, k]), j, k
+    move = np.zeros(w)
+    tangent = np.zeros(m - 1)
+    if steep_tie >= 0:  # a flat move of the support that raises the payoff of a tie
+        found = steepest
+        tangent[steep_move] = 1.0 if pull[steep_tie, steep_move] > 0.0 else -1.0
+        for k in range(rank):
+            tangent[k] = -form[steep_move, k] * tangent[steep_move]
+    else:
+        mix = np.empty(w - m)
+        bent = np.empty((w - m, w - m))
+        for j in range(w - m):
+            for i in range(w - m):
+                bent[j, i] = face[m + j, m + i] - value
+                for k in range(rank):
+                    bent[j, i] += pull[j, k] * pull[i, k]
+        found = steepest_mix(bent, mix)
+        if found <= limit:
+            return found
+        for j in range(w - m):
+            move[m + j] = mix[j]
+            for k in range(rank):
+                tangent[k] += mix[j] * pull[j, k]
+        for b in range(m):
+            move[b] = -p[b]
+    for k in range(rank - 1, -1, -1):  # L⁻ᵀ: from the factored move to the move itself
+        amount = tangent[k]
+        for j in range(k + 1, rank):
+            amount -= form[j, k] * tangent[j]
+        tangent[k] = amount / form[k, k]
+    for k in range(m - 1):
+        move[order[k]] += tangent[k]
+        move[m - 1] -= tangent[k]
+    room = np.inf
+    for a in range(w):
+        if move[a] < 0.0:
+            room = min(room, -p[a] / move[a])
+    for a in range(w):
+        gone = move[a] < 0.0 and p[a] <= -room * (1.0 + 1e-12) * move[a]
+        p[a] = 0.0 if gone else max(0.0, p[a] + room * move[a])
+    return found
+
+
+@njit(**OPTIONS)
+def examine(graph, work, ptr, all_rows, all_shares, tol, max_support):
+    """Settle each point exactly, and look for a way on: upward curvature of the face, or towards ties.
+
+    Points are (ptr, rows, shares) and come back in the same form. What is found is positive where the point
+    has moved and is to be shifted on, and otherwise the largest curvature towards its ties (-inf without).
+    """
+    n = ptr.size - 1
+    found = np.empty(n)
+    new_ptr = np.zeros(n + 1, np.int64)
+    new_rows, new_shares = np.empty(n * max_support, np.int64), np.empty(n * max_support)
+    for i in range(n):
+        support, p = members(all_rows[ptr[i] : ptr[i + 1]], all_shares[ptr[i] : ptr[i + 1]])
+        payoff = np.empty(p.size)
+        face = dense_face(graph, work, support)
+        refresh(face, p, payoff)
+        found[i] = settle_any(face, p, payoff, tol) - 0.5
+        trim(p, payoff, tol)
+        support, p = members(support, p)
+        if found[i] < 0.0:  # nothing to settle: what is left are the ties
+            touched = payoffs(graph, work, support, p)
+            value = 0.0
+            for a in range(support.size):
+                value += p[a] * work.reward[support[a]]
+            rows, q = np.empty(support.size + MAX_TIES, np.int64), np.zeros(support.size + MAX_TIES)
+            m = support.size
+            for a in range(m):
+                rows[a], q[a] = support[a], p[a]
+            w = m
+            for c in range(touched):
+                j = work.row_list[c]
+                tied = work.place_stamp[j] != work.stamp[0] and work.reward[j] >= value * (1.0 - tol)
+                if tied and w < rows.size:
+                    rows[w] = j
+                    w += 1
+            found[i] = -np.inf
+            if w > m:
+                rows, q = rows[:w], q[:w]
+                found[i] = _escape(dense_face(graph, work, rows), q, m, value, tol) / value
+                support, p = members(rows, q)
+        new_ptr[i + 1] = new_ptr[i] + support.size
+        for a in range(support.size):
+            new_rows[new_ptr[i] + a] = support[a]
+            new_shares[new_ptr[i] + a] = p[a]
+    return found, new_ptr, new_rows, new_shares
