@@ -42,13 +42,14 @@ class Budget:
     tol: float = 1e-9
     max_rounds: int = 100
     max_steps: int = 100_000
+    warm_up: int = 5
     admit: int = 64
     max_support: int = 512
 
     @property
-    def limits(self) -> tuple[int, int, int, int]:
+    def limits(self) -> tuple[int, int, int, int, int]:
         """What the kernels want to know besides the tolerance."""
-        return (self.max_rounds, self.max_steps, self.admit, self.max_support)
+        return (self.max_rounds, self.max_steps, self.warm_up, self.admit, self.max_support)
 
 
 @dataclass(frozen=True, eq=False)

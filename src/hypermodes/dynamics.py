@@ -4,6 +4,7 @@ A rule is a value with options and a `step` that maps a point to a better one; `
 that runs them all. They work on the face M_S of a support S, where p is as long as S.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -75,8 +76,13 @@ class InfectionImmunization:
 
     With r_i = (Mp)_i - F, take the hyperedges K with the largest r, or those of the support with the
     smallest, whichever is larger in size. Let y be their mix, and go along y - p, towards or away, by
-    the best amount the simplex allows. Ties act together, so the order of hyperedges plays no part.
-    Rest points are those of Eq. (7); dead entries become exact zeros and may return.
+    the best amount the simplex allows. Ties act together, so the order of hyperedges plays no part, and
+    members whose payoff is below F/2 leave together, which always raises F. Rest points are those of
+    Eq. (7); dead entries become exact zeros and may return.
+
+    Steps this greedy can run into the nearest mode where Eq. (8), which moves all entries at once, would
+    have reached a denser one. A climb therefore begins with ``warm_up`` steps of `Replicator`
+    (departures.md#climbing).
 
     Notes
     -----
@@ -85,6 +91,7 @@ class InfectionImmunization:
 
     tol: float = 1e-9
     max_steps: int = 100_000
+    warm_up: int = 5
 
     def at_rest(self, point: Point) -> bool:
         """Whether Eq. (7) holds on the face."""
@@ -94,6 +101,10 @@ class InfectionImmunization:
         """Infect or immunise once, by the exact best amount."""
         p, payoff = point
         value = density(point)
+        if (payoff[p > 0] < value / 2).any():
+            p = np.where(payoff < value / 2, 0.0, p)
+            p /= p.sum()
+            return Point(p, face @ p)
         gain = payoff - value
         best, worst = float(gain.max()), float(gain[p > 0].min())
         equal = 1e-10 * (value + best)  # payoffs this close are the same payoff, rounded differently
@@ -210,7 +221,7 @@ def climb_support(affinity: Affinity, point: Point, *rules: Dynamics) -> Climb:
     result = Climb(Point(point.p[inside], face @ point.p[inside]), (), True)
     densities: tuple[float, ...] = ()
     coarse = [replace(rule, tol=rule.tol**0.5) for rule in rules[:-1]]  # type: ignore[type-var]
-    for rule in (*coarse, rules[-1]):
+    for rule in _with_warm_up(*coarse, rules[-1]):
         result = climb(face, result.point, rule)
         result = result._replace(point=Point(result.point.p, face @ result.point.p))
         densities += result.densities
@@ -218,3 +229,11 @@ def climb_support(affinity: Affinity, point: Point, *rules: Dynamics) -> Climb:
     p[inside] = result.point.p
     whole = trim(Point(p, affinity.matvec(p)), affinity, rules[-1].tol)
     return Climb(whole, densities, result.converged)
+
+
+def _with_warm_up(*rules: Dynamics) -> Iterator[Dynamics]:
+    """Put the replicator steps a rule wants to begin with before it."""
+    for rule in rules:
+        if isinstance(rule, InfectionImmunization) and rule.warm_up:
+            yield Replicator(tol=rule.tol, max_steps=rule.warm_up)
+        yield rule

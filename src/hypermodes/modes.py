@@ -187,7 +187,7 @@ def _budget(dynamics: Dynamics, expansion: Expansion, max_rounds: int) -> Budget
         return None
     if expansion.retreat is not proportional or expansion.admit is None:
         return None
-    return Budget(dynamics.tol, max_rounds, dynamics.max_steps, expansion.admit)
+    return Budget(dynamics.tol, max_rounds, dynamics.max_steps, dynamics.warm_up, expansion.admit)
 
 
 def collect(affinity: Affinity, starts: np.ndarray, found: Sequence[Mode], tol: float) -> ModeSet:

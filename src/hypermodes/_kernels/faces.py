@@ -30,23 +30,27 @@ def refresh(face, p, payoff):
     total = 0.0
     for a in range(w):
         total += p[a]
+        payoff[a] = 0.0
     for a in range(w):
-        p[a] /= total
-    for a in range(w):
-        value = 0.0
-        for b in range(w):
-            value += face[a, b] * p[b]
-        payoff[a] = value
+        if p[a] > 0.0:
+            p[a] /= total
+            for b in range(w):  # row by row: this loop vectorises, a scalar product would not
+                payoff[b] += p[a] * face[a, b]
 
 
 @njit(**OPTIONS)
-def infect(face, p, payoff, tol, max_steps):
+def infect(face, p, payoff, tol, warm_up, max_steps):
     """Infection-immunization until Eq. (7) holds on the face to `tol`; the number of steps.
 
-    One pass over the face a step: it moves p and payoff by the last decision and finds the best and the
-    worst for the next. Only where several are equally good or bad does `_mixed` take over.
+    It begins with a few steps of Eq. (8). Then one pass over the face a step: it moves p and payoff by the
+    last decision and finds the best and the worst for the next. Only where several are equally good or bad
+    does `_mixed` take over.
     """
     w = p.size
+    for _ in range(warm_up):
+        for a in range(w):
+            p[a] *= payoff[a]
+        refresh(face, p, payoff)
     value = density_of(p, payoff)
     chosen, amount, removed = 0, 0.0, False
     for step in range(max_steps + 1):
@@ -67,14 +71,17 @@ def infect(face, p, payoff, tol, max_steps):
                 elif gain < second_worst:
                     second_worst = gain
         p[chosen] = 0.0 if removed else p[chosen] + amount
-        if step % 100 == 99:
+        if step % 100 == 99 or worst < 0.5 * value:
+            for a in range(w):
+                if payoff[a] < 0.5 * value:  # to drop these together always raises F
+                    p[a] = 0.0
             refresh(face, p, payoff)
             value = density_of(p, payoff)
             amount, removed = 0.0, False
             continue
         rise, fall = best - value, value - worst
         if rise <= tol * value and fall <= tol * value:
-            return step
+            return warm_up + step
         equal = EQUAL * (value + rise)
         infection = rise >= fall
         if second_best >= best - equal if infection else second_worst <= worst + equal:
@@ -89,7 +96,7 @@ def infect(face, p, payoff, tol, max_steps):
         amount = furthest if bend >= 0.0 or abs(slope) >= abs(furthest * bend) else -slope / bend
         removed = amount == furthest and not infection
         value += amount * (2.0 * slope + amount * bend)
-    return max_steps
+    return warm_up + max_steps
 
 
 @njit(**OPTIONS)

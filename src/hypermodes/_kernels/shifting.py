@@ -218,12 +218,12 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, s
     """Shift a block of starts to their modes.
 
     Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
-    in the same form. `limits` are max_rounds, max_steps, admit and max_support. The notes of each start
-    are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is the status of a
+    in the same form. `limits` are max_rounds, max_steps, warm_up, admit and max_support. The notes of each
+    start are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is the status of a
     start that needs second order to go on or to be certified: `second_order` decides. `stop[0]` ends the
     block early.
     """
-    max_rounds, max_steps, admit, max_support = limits
+    max_rounds, max_steps, warm_up, admit, max_support = limits
     n = start_ptr.size - 1
     notes = np.zeros((n, 8))
     ptr = np.zeros(n + 1, np.int64)
@@ -243,7 +243,7 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, s
             if not first:
                 payoff = np.empty(q.size)
                 refresh(face, q, payoff)
-                steps += infect(face, q, payoff, np.sqrt(tol), max_steps)  # finds the support
+                steps += infect(face, q, payoff, np.sqrt(tol), warm_up, max_steps)  # finds the support
                 refresh(face, q, payoff)
                 taken = settle(face, q, payoff, tol)  # finds the point
                 flat = taken < 0
