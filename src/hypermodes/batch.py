@@ -43,7 +43,7 @@ class Budget:
     max_rounds: int = 100
     max_steps: int = 100_000
     warm_up: int = 5
-    admit: int = 64
+    admit: int = 256
     max_support: int = 512
 
     @property

@@ -83,8 +83,10 @@ def find_modes(
     prepared = Prepared.of(affinity)
     positions = _positions(subject, affinity, starts)
     rows, start_of = np.unique(prepared.class_of[positions], return_inverse=True)  # twins share their mode
-    with tracker(progress, rows.size, "shifting") as advance:
+    with tracker(progress, positions.size, "shifting") as advance:
         ended = shift_all(prepared, single_starts(rows), budget, n_jobs, advance)
+        if rows.size < positions.size:
+            advance(positions.size - rows.size)
     table, start_mode = distinct(prepared, ended, budget)
     edge_mode = np.full(affinity.n, -1, dtype=np.int64)
     edge_mode[positions] = start_mode[start_of]

@@ -130,12 +130,14 @@ class Voting:
     ----------
     admit : int or None
         At most this many hyperedges are let in at once, those with the strongest vote times gain
-        first; the next mode test catches the others. Keeps faces small where thousands would do.
+        first; the next mode test catches the others. Keeps faces small where thousands would do, at
+        a price: on a contact network with 250 neighbours a hyperedge, letting in 64 found modes 4 %
+        less dense on average than letting in all.
     retreat : function
         Who gives up mass: `proportional` (default) or `sparing_seeds`.
     """
 
-    admit: int | None = 64
+    admit: int | None = 256
     retreat: Callable[[np.ndarray], np.ndarray] = proportional
 
     def __post_init__(self) -> None:
@@ -148,7 +150,9 @@ class Voting:
         if candidates.size == 0:
             return None
         if self.admit is not None and candidates.size > self.admit:
-            strength = votes(affinity, point, candidates) * (point.payoff[candidates] - density(point))
+            gain = point.payoff[candidates] - density(point)
+            # To nine digits: what is equal but for rounding goes by index, in this layer and the fast one.
+            strength = np.floor(votes(affinity, point, candidates) * gain / gain.max() * 1e9 + 0.5)
             candidates = np.sort(candidates[np.argsort(-strength, kind="stable")[: self.admit]])
         h = direction(affinity, point, candidates, self.retreat)
         payoff_h = affinity.matvec(h)

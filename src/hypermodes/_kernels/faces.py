@@ -156,9 +156,6 @@ def settle(face, p, payoff, tol):
             for b in range(a + 1):
                 j = inside[b]
                 form[a, b] = face[i, last] + face[last, j] - face[i, j] - face[last, last]
-        if spread <= 1e-14 * value or (room == 1.0 and spread > 0.5 * before):
-            break  # rounding is all that is left
-        before = spread
         for k in range(m):  # form = L Lᵀ, and L⁻¹ of the slopes
             for i in range(k, m):
                 left = form[i, k]
@@ -173,6 +170,9 @@ def settle(face, p, payoff, tol):
             for j in range(k):
                 move[k] -= form[k, j] * move[j]
             move[k] /= form[k, k]
+        if spread <= 1e-14 * value or (room == 1.0 and spread > 0.5 * before):
+            break  # concave, and rounding is all that is left
+        before = spread
         drift, room = 0.0, 1.0
         for k in range(m - 1, -1, -1):
             for j in range(k + 1, m):

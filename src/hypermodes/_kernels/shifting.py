@@ -117,11 +117,11 @@ def dense_face(graph, work, rows):
 
 @njit(**OPTIONS)
 def _strongest(graph, work, support, p, candidates, value, limit):
-    """The `limit` candidates of largest vote times gain; among equals, the first listed.
+    """The `limit` candidates of largest vote times gain, to nine digits; among equals, the first rows.
 
     The vote is the mode mass a candidate meets, found by walking around every member in turn.
     """
-    gain, votes = np.empty(candidates.size), np.zeros(candidates.size)
+    gain, votes, largest = np.empty(candidates.size), np.zeros(candidates.size), 0.0
     seen_from = np.zeros(candidates.size, np.int64)
     work.stamp[0] += 1
     stamp = work.stamp[0]
@@ -129,6 +129,7 @@ def _strongest(graph, work, support, p, candidates, value, limit):
         work.place_stamp[candidates[c]] = stamp
         work.place[candidates[c]] = c
         gain[c] = work.reward[candidates[c]] - value
+        largest = max(largest, gain[c])
     for a in range(support.size):
         for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
             v = graph.row_idx[t]
@@ -144,13 +145,15 @@ def _strongest(graph, work, support, p, candidates, value, limit):
     chosen, held = np.empty(limit, np.int64), np.empty(limit)
     n = 0
     for c in range(candidates.size):  # insertion into a short sorted list: most candidates stop at its end
-        strength = votes[c] * gain[c]
+        strength = np.floor(votes[c] * gain[c] / largest * 1e9 + 0.5)
         if n == limit:
-            if strength <= held[n - 1]:
+            if strength < held[n - 1] or (strength == held[n - 1] and candidates[c] > chosen[n - 1]):
                 continue
             n -= 1
         k = n
-        while k > 0 and held[k - 1] < strength:
+        while k > 0 and (
+            held[k - 1] < strength or (held[k - 1] == strength and chosen[k - 1] > candidates[c])
+        ):
             held[k], chosen[k] = held[k - 1], chosen[k - 1]
             k -= 1
         held[k], chosen[k] = strength, candidates[c]
@@ -219,9 +222,9 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, s
 
     Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
     in the same form. `limits` are max_rounds, max_steps, warm_up, admit and max_support. The notes of each
-    start are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is the status of a
-    start that needs second order to go on or to be certified: `second_order` decides. `stop[0]` ends the
-    block early.
+    start are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is the status
+    of a start that needs second order to go on or to be certified: `second_order` decides. `stop[0]` ends
+    the block early.
     """
     max_rounds, max_steps, warm_up, admit, max_support = limits
     n = start_ptr.size - 1

@@ -1,0 +1,98 @@
+"""Hypothesis strategies: hypergraphs, affinities and points of the simplex, all of harmless magnitude.
+
+Magnitudes lie in 1e-3 … 1e3 and there are no subnormals, so that a test may derive its tolerance from
+rounding alone.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import strategies as st
+
+from hypermodes import HyperedgeAffinity, Hypergraph, MatrixAffinity
+from hypermodes.simplex import Point
+
+MAX_EDGES = 10
+MAX_VERTICES = 10
+
+magnitudes = st.floats(1e-3, 1e3, allow_subnormal=False)
+probabilities = st.floats(1e-3, 1.0, allow_subnormal=False)
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def vertex_sets(draw, max_edges=MAX_EDGES):
+    """A list of hyperedges as lists of vertices; each hyperedge has one vertex or more."""
+    n_vertices = draw(st.integers(1, MAX_VERTICES))
+    edge = st.lists(st.integers(0, n_vertices - 1), min_size=1, max_size=n_vertices, unique=True)
+    return draw(st.lists(edge, min_size=1, max_size=max_edges))
+
+
+@st.composite
+def hypergraphs(draw):
+    """Soft or hard incidence, weighted or not; duplicates and isolated hyperedges happen."""
+    edges = draw(vertex_sets())
+    if draw(st.booleans()):
+        edges = [{v: draw(probabilities) for v in edge} for edge in edges]
+    weights = draw(st.none() | st.lists(magnitudes, min_size=len(edges), max_size=len(edges)))
+    return Hypergraph.from_edges(edges, weights=weights)
+
+
+@st.composite
+def generic_hypergraphs(draw, max_edges=MAX_EDGES):
+    """Hypergraphs without coincidences: their modes are strict and no two payoffs are equal.
+
+    Hypothesis likes round numbers, and round numbers tie. So the numbers come from a generator whose
+    seed Hypothesis chooses: log-uniform weights, uniform probabilities. With r = w/δ in general position,
+    (Mp)_j = r_j Σ_k |e_j ∩ e_k| p_k + … depends on r_j for every j off the support while F does not.
+    """
+    edges = draw(vertex_sets(max_edges))
+    rng = np.random.default_rng(draw(seeds))
+    soft = [{v: rng.uniform(0.05, 1.0) for v in edge} for edge in edges]
+    return Hypergraph.from_edges(soft, weights=10 ** rng.uniform(-1.5, 1.5, len(edges)))
+
+
+@st.composite
+def tied_hypergraphs(draw):
+    """Unit weights, hard incidence, hyperedges of one size over few vertices: integer overlaps tie."""
+    size, n_vertices = draw(st.sampled_from([(1, 2), (2, 4), (2, 5), (3, 5), (3, 6)]))
+    edge = st.lists(st.integers(0, n_vertices - 1), min_size=size, max_size=size, unique=True)
+    return Hypergraph.from_edges(draw(st.lists(edge, min_size=2, max_size=8)))
+
+
+@st.composite
+def symmetric_matrices(draw, max_n=8):
+    """Symmetric, non-negative, zero diagonal; about a third of the pairs have nothing in common."""
+    n = draw(st.integers(1, max_n))
+    entries = st.one_of(st.just(0.0), magnitudes, magnitudes)
+    upper = draw(st.lists(entries, min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2))
+    matrix = np.zeros((n, n))
+    matrix[np.triu_indices(n, 1)] = upper
+    return matrix + matrix.T
+
+
+@st.composite
+def affinities(draw):
+    """An affinity of each kind: of hyperedges, of a dense matrix, of a sparse one."""
+    kind = draw(st.sampled_from(["hyperedges", "dense", "sparse"]))
+    if kind == "hyperedges":
+        return HyperedgeAffinity(draw(hypergraphs()))
+    matrix = draw(symmetric_matrices())
+    return MatrixAffinity(matrix if kind == "dense" else sp.csr_array(matrix))
+
+
+@st.composite
+def simplex_points(draw, n, positive=False):
+    """A distribution over n hyperedges; exact zeros happen unless it must be positive."""
+    share = magnitudes if positive else st.one_of(st.just(0.0), magnitudes)
+    shares = np.array(draw(st.lists(share, min_size=n, max_size=n)))
+    if not shares.any():
+        shares[draw(st.integers(0, n - 1))] = 1.0
+    return shares / shares.sum()
+
+
+@st.composite
+def points(draw, kind=None, positive=False):
+    """An affinity and a point of its simplex with the payoff that belongs to it."""
+    affinity = draw(affinities() if kind is None else kind)
+    p = draw(simplex_points(affinity.n, positive))
+    return affinity, Point(p, affinity.matvec(p))

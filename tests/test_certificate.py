@@ -1,0 +1,233 @@
+"""Certificates: the verdict on points whose nature is known, and the numbers behind it."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import oracles
+from hypermodes import HyperedgeAffinity, MatrixAffinity, Status, certify, find_modes, shift
+from hypermodes import certificate as certificate_module
+from hypermodes.certificate import bending, escape_direction
+from hypermodes.simplex import Point
+from strategies import hypergraphs, symmetric_matrices, tied_hypergraphs
+
+EPS = np.finfo(float).eps
+
+
+def certified(matrix, *p):
+    affinity, p = MatrixAffinity(np.array(matrix)), np.array(p)
+    return certify(affinity, Point(p, affinity.matvec(p)))
+
+
+def escape(matrix, *p):
+    affinity, p = MatrixAffinity(np.array(matrix)), np.array(p)
+    return escape_direction(affinity, Point(p, affinity.matvec(p)), tol=1e-9)
+
+
+PAIR = [[0.0, 1.0, 0.25], [1.0, 0.0, 0.25], [0.25, 0.25, 0.0]]
+# e_0 overlaps e_1 and e_2 equally, which are disjoint: F depends on p_1 + p_2 only.
+FLAT = [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+# Two equal pairs that share nothing.
+PAIRS = [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]
+# e_2 and e_3 tie with the pair e_0, e_1; each alone would lower F, both together raise it.
+CONSPIRACY = [[0.0, 1.0, 0.5, 0.5], [1.0, 0.0, 0.5, 0.5], [0.5, 0.5, 0.0, 2.0], [0.5, 0.5, 2.0, 0.0]]
+
+
+def test_a_strict_mode_is_certified_strict():
+    found = certified(PAIR, 0.5, 0.5, 0.0)
+    assert found.density == 0.5
+    assert found.spread == found.excess == 0.0
+    assert found.worst_edge == 2
+    assert found.curvature == pytest.approx(-1.0, abs=4 * EPS)  # the only move is (1, -1)/√2
+    assert found.ties == 0
+    assert found.tie_curvature == -np.inf
+    assert found.is_critical()
+    assert found.holds()
+    assert found.is_strict()
+
+
+def test_a_flat_mode_holds_and_is_not_strict():
+    on_the_face = certified(FLAT, 0.5, 0.25, 0.25)
+    assert on_the_face.curvature == pytest.approx(0.0, abs=4 * EPS)
+    at_its_corner = certified(FLAT, 0.5, 0.5, 0.0)
+    assert at_its_corner.curvature < -0.5
+    assert at_its_corner.ties == 1
+    assert at_its_corner.tie_curvature == pytest.approx(0.0, abs=4 * EPS)
+    for found in (on_the_face, at_its_corner):
+        assert found.density == 0.5
+        assert found.holds()
+        assert not found.is_strict()
+
+
+def test_a_saddle_inside_the_face_is_critical_and_no_mode():
+    found = certified(PAIRS, 0.25, 0.25, 0.25, 0.25)
+    assert found.is_critical()
+    assert found.worst_edge == -1
+    # From one pair to the other: (1, 1, -1, -1)/2.
+    assert found.curvature == pytest.approx(1.0, abs=8 * EPS)
+    assert not found.holds()
+    assert not found.is_strict()
+
+
+def test_a_saddle_through_ties_is_critical_and_no_mode():
+    found = certified(CONSPIRACY, 0.5, 0.5, 0.0, 0.0)
+    assert found.is_critical()
+    assert found.curvature < 0
+    assert found.ties == 2
+    # Moving to the mix t = (1/2, 1/2) of both: tᵀ(M_ties - F)t = (2·2 - 4·0.5)/4 = 1/2.
+    assert found.tie_curvature == pytest.approx(0.5, abs=1e-12)
+    assert not found.holds()
+
+
+def test_one_of_the_conspirators_alone_is_no_threat():
+    without = np.array(CONSPIRACY)[:3, :3]
+    assert certified(without, 0.5, 0.5, 0.0).is_strict()
+
+
+def test_a_point_that_breaks_eq_7_is_not_critical():
+    unbalanced = certified(PAIR, 0.25, 0.75, 0.0)
+    assert unbalanced.spread == pytest.approx(0.375)
+    assert not unbalanced.is_critical()
+    left_out = certified(PAIR, 0.5, 0.0, 0.5)
+    assert left_out.spread == 0.0
+    assert left_out.excess == 0.625 - 0.125
+    assert left_out.worst_edge == 1
+    assert not left_out.is_critical()
+    assert np.isnan(left_out.tie_curvature)
+    assert not left_out.holds()
+
+
+def test_a_single_hyperedge_is_no_mode():
+    found = certified(PAIR, 1.0, 0.0, 0.0)
+    assert found.density == 0.0
+    assert found.curvature == -np.inf
+    assert not found.holds()
+
+
+def test_the_verdict_does_not_depend_on_the_unit_of_affinity():
+    for unit in (1e-90, 1.0, 1e90):
+        assert certified(unit * np.array(PAIR), 0.5, 0.5, 0.0).is_strict()
+        assert certified(unit * np.array(FLAT), 0.5, 0.5, 0.0).holds()
+        assert not certified(unit * np.array(CONSPIRACY), 0.5, 0.5, 0.0, 0.0).holds()
+
+
+def test_a_face_too_large_to_be_dense_has_the_curvature_of_the_dense_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    matrix = rng.uniform(size=(40, 40))
+    matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
+    dense = certified(matrix, *np.full(40, 1 / 40))
+    monkeypatch.setattr(certificate_module, "DENSE_FACE", 10)
+    through_products = certified(matrix, *np.full(40, 1 / 40))
+    # Lanczos iteration to machine precision: some hundred eps of the norm, which is about 20.
+    assert through_products.curvature == pytest.approx(dense.curvature, abs=1e-10)
+    assert dataclasses.replace(through_products, curvature=dense.curvature) == dataclasses.replace(
+        dense, tie_curvature=-np.inf
+    )
+
+
+def test_ties_of_a_face_too_large_to_be_dense_are_not_called_harmless(monkeypatch):
+    matrix = np.ones((20, 20)) - np.eye(20)
+    matrix[19, :] = matrix[:, 19] = 18 / 19  # F of the other nineteen: a tie
+    matrix[19, 19] = 0.0
+    p = np.append(np.full(19, 1 / 19), 0.0)
+    assert certified(matrix, *p).holds()
+    monkeypatch.setattr(certificate_module, "DENSE_FACE", 10)
+    unexamined = certified(matrix, *p)
+    assert unexamined.ties == 1
+    assert np.isnan(unexamined.tie_curvature)
+    assert not unexamined.holds()
+
+
+# -- the way out --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("matrix", "p"),
+    [(PAIRS, (0.25, 0.25, 0.25, 0.25)), (CONSPIRACY, (0.5, 0.5, 0.0, 0.0))],
+    ids=["face", "ties"],
+)
+def test_from_a_saddle_there_is_a_way_up(matrix, p):
+    matrix, p = np.array(matrix), np.array(p)
+    h = escape(matrix, *p)
+    assert abs(h.sum()) <= 8 * EPS  # it stays on the simplex
+    assert (h[p == 0] >= 0).all()
+    for c in (1e-3, 1e-2, 1e-1):
+        assert (p + c * h) @ matrix @ (p + c * h) > p @ matrix @ p
+
+
+@pytest.mark.parametrize(
+    ("matrix", "p"), [(PAIR, (0.5, 0.5, 0.0)), (FLAT, (0.5, 0.25, 0.25))], ids=["strict", "flat"]
+)
+def test_from_a_mode_there_is_none(matrix, p):
+    assert escape(matrix, *p) is None
+
+
+# -- curvature ----------------------------------------------------------------------------------------
+
+
+@given(symmetric_matrices())
+def test_bending_is_the_spectrum_of_the_projected_matrix(matrix):
+    m = len(matrix)
+    found = bending(matrix)
+    onto = np.eye(m) - 1 / m  # moves that sum to 0
+    projected = np.linalg.eigvalsh(
+        onto @ matrix @ onto
+    )  # one eigenvalue more than bending: 0, for the vector of ones
+    # Symmetric eigenvalues are computed with error at most a small multiple of m eps ‖M‖, on both sides.
+    slack = 16 * m * EPS * np.linalg.norm(matrix)
+    assert np.abs(np.sort([*found.values, 0.0]) - projected).max() <= slack
+    assert np.abs(found.vectors.sum(axis=0)).max(initial=0.0) <= 16 * m * EPS
+    assert np.abs(found.vectors.T @ found.vectors - np.eye(m - 1)).max(initial=0.0) <= 16 * m * EPS
+    diagonal = found.vectors.T @ matrix @ found.vectors
+    assert np.abs(diagonal - np.diag(found.values)).max(initial=0.0) <= slack
+
+
+# -- the certificate of a mode can be checked by anyone ------------------------------------------------
+
+
+@given(hypergraphs() | tied_hypergraphs())
+def test_the_certificate_of_a_mode_is_what_support_and_weights_give(hypergraph):
+    affinity = HyperedgeAffinity(hypergraph)
+    for start in range(affinity.n):
+        mode = shift(hypergraph, start)
+        p = mode.distribution(affinity.n)
+        again = certify(affinity, Point(p, affinity.matvec(p)))
+        if mode.status is Status.CERTIFIED:
+            assert again == mode.certificate  # to the last bit: nothing else went into it
+
+
+@given(hypergraphs() | tied_hypergraphs())
+def test_the_numbers_of_a_certificate_are_those_of_the_sets(hypergraph):
+    matrix = oracles.affinity_of(hypergraph)
+    n = len(matrix)
+    for mode in find_modes(hypergraph):
+        found = mode.certificate
+        p = mode.distribution(n)
+        payoff, inside = matrix @ p, p > 0
+        value = p @ payoff
+        # A payoff sums at most 2n + |V| ≤ 30 terms no larger than 4 max(r|e|) + max M, and F is their mean.
+        scale = (
+            matrix.max() + 4 * (hypergraph.weights / hypergraph.edge_degrees * hypergraph.edge_sizes).max()
+        )
+        slack = 100 * EPS * scale
+        assert abs(found.density - value) <= slack
+        assert abs(found.spread - np.abs(payoff[inside] - value).max()) <= 2 * slack
+        assert abs(found.excess - max(0.0, (payoff[~inside] - value).max(initial=0.0))) <= 2 * slack
+        if not inside.all():
+            assert payoff[found.worst_edge] >= payoff[~inside].max() - 2 * slack
+
+
+def test_the_certificate_agrees_with_enumeration_on_the_examples():
+    for matrix, p in [
+        (PAIR, (0.5, 0.5, 0.0)),
+        (PAIR, (0.5, 0.0, 0.5)),
+        (FLAT, (0.5, 0.5, 0.0)),
+        (FLAT, (0.5, 0.25, 0.25)),
+        (PAIRS, (0.25, 0.25, 0.25, 0.25)),
+        (PAIRS, (0.5, 0.5, 0.0, 0.0)),
+        (CONSPIRACY, (0.5, 0.5, 0.0, 0.0)),
+        (CONSPIRACY, (0.0, 0.0, 0.5, 0.5)),
+    ]:
+        assert certified(matrix, *p).holds() == oracles.is_local_maximiser(np.array(matrix), np.array(p))
