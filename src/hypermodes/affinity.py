@@ -104,11 +104,21 @@ class HyperedgeAffinity:
     def matvec(self, x: np.ndarray) -> np.ndarray:
         """Product M x in O(number of incidences), Eq. (2)."""
         x = np.asarray(x, dtype=np.float64)
-        product: np.ndarray = self.rate * self._overlap(x) + self._overlap(self.rate * x)
-        own = self._own_overlap * x
-        product -= own  # M has no diagonal
-        # A hyperedge that meets nothing in x has payoff 0 exactly, not a rounding error of its own terms.
-        product[np.abs(product) <= 1e-14 * np.abs(own)] = 0.0
+        by_vertex, rated = self._vertex_rows @ x, self._vertex_rows @ (self.rate * x)
+        product: np.ndarray = self.rate * (self._edge_rows @ by_vertex) + self._edge_rows @ rated
+        present = np.flatnonzero(x)
+        if present.size > self.n // 8:
+            own = self._own_overlap * x
+            product -= own  # M has no diagonal
+            # What is left of large terms that cancel is rounding: |e| of them were added up.
+            product[np.abs(product) <= 1e-15 * self.hypergraph.edge_sizes * np.abs(own)] = 0.0
+        else:  # few: their own terms leave vertex by vertex, exactly where nobody else has mass
+            rows = self._edge_rows[present]
+            entry = np.repeat(present, np.diff(rows.indptr))
+            others = self.rate[entry] * (by_vertex[rows.indices] - x[entry])
+            others += rated[rows.indices] - self.rate[entry] * x[entry]
+            if present.size:
+                product[present] = np.add.reduceat(others, rows.indptr[:-1])
         return product
 
     def _overlap(self, x: np.ndarray) -> np.ndarray:

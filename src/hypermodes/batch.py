@@ -133,17 +133,18 @@ def shift_all(
     unsettled = np.flatnonzero(notes[:, STATUS] == shifting.OPEN)
     while unsettled.size:
         examined = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, _examine_block)
-        points = _replaced(points, unsettled, examined.points)
         bend = examined.notes[:, 0]  # relative to the density
         onward = bend > budget.tol
         spent = notes[unsettled, ROUNDS] >= budget.max_rounds
+        going = unsettled[onward & ~spent]  # the others stay the points their notes are about
+        points = _replaced(points, going, examined.points.take(np.flatnonzero(onward & ~spent)))
         notes[unsettled, TIE_CURVATURE] = bend * notes[unsettled, DENSITY]
         critical = notes[unsettled][:, [SPREAD, EXCESS]].max(axis=1) <= budget.tol * notes[unsettled, DENSITY]
         notes[unsettled[~onward], STATUS] = np.where(critical, shifting.CERTIFIED, shifting.MAX_STEPS)[
             ~onward
         ]
         notes[unsettled[onward & spent], STATUS] = shifting.MAX_ROUNDS
-        unsettled = unsettled[onward & ~spent]
+        unsettled = going
         if unsettled.size:
             moved = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, _shift_block)
             moved.notes[:, [ROUNDS, STEPS]] += notes[unsettled][:, [ROUNDS, STEPS]]
@@ -190,12 +191,12 @@ def _run(
         return found
     blocks = [np.arange(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
     results: list[Found | None] = [None] * len(blocks)
-    with ThreadPoolExecutor(max_workers=_workers(n_jobs)) as pool:
+    with ThreadPoolExecutor(max_workers=workers(n_jobs)) as pool:
         running: dict[Future[Found], int] = {}
         waiting = list(enumerate(blocks))[::-1]
         try:
             while waiting or running:
-                while waiting and len(running) < 2 * _workers(n_jobs):
+                while waiting and len(running) < 2 * workers(n_jobs):
                     k, block = waiting.pop()
                     running[pool.submit(task, prepared, starts.take(block), budget, stop)] = k
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -210,12 +211,12 @@ def _run(
     return _joined([found for found in results if found is not None])
 
 
-def _workers(n_jobs: int) -> int:
+def workers(n_jobs: int) -> int:
     """Number of threads: as given, or counted back from the number of cores (-1: all of them)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs: expected a number of threads, or -1 for all cores; got 0")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(f"n_jobs: expected a number of threads, or -1 for all cores; got {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def _joined(parts: list[Found]) -> Found:

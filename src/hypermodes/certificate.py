@@ -8,11 +8,12 @@ quadratic function on the simplex these two orders decide the question (departur
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hypermodes.affinity import DENSE_FACE, Affinity, face_of
+from hypermodes.affinity import DENSE_FACE, Affinity, as_affinity, face_of
+from hypermodes.hypergraph import Hypergraph
 from hypermodes.simplex import Point, density, excess, spread, support
 
 _MAX_TIES = 512  # tied hyperedges examined together, strongest first; beyond that the search would dominate
@@ -32,36 +33,57 @@ class Certificate:
     """The hyperedge off the support with the largest payoff, -1 if there is none."""
     curvature: float
     """Largest curvature of F inside the support: negative at a strict mode, 0 on a flat one, positive at
-    a saddle. -inf on a single hyperedge."""
+    a saddle. -inf on a single hyperedge; nan where Eq. (7) fails already."""
     ties: int
     """Hyperedges off the support whose payoff equals F."""
     tie_curvature: float
-    """Largest curvature found towards the ties: positive at a saddle. -inf without ties; nan where they were
-    not examined, because Eq. (7) fails already or the support has more than 2048 hyperedges."""
+    """Largest curvature found towards the ties (the first 512 of them): positive at a saddle. -inf without
+    ties; nan where Eq. (7) fails already, or the support has more than 2048 hyperedges."""
 
-    def is_critical(self, tol: float = 1e-9) -> bool:
+    tol: float = 1e-9
+    """The tolerance, relative to the density, that ties were told by and that the verdicts below use."""
+
+    def is_critical(self, tol: float | None = None) -> bool:
         """Eq. (7) to first order: nothing on the support disagrees, nothing off it would help."""
-        return self.density > 0 and max(self.spread, self.excess) <= tol * self.density
+        limit = (self.tol if tol is None else tol) * self.density
+        return self.density > 0 and max(self.spread, self.excess) <= limit
 
-    def holds(self, tol: float = 1e-9) -> bool:
-        """Whether the point is a local maximiser of F, all tolerances relative to the density."""
-        limit = tol * self.density
+    def holds(self, tol: float | None = None) -> bool:
+        """Whether the point is a local maximiser of F, as far as the four numbers say."""
+        limit = (self.tol if tol is None else tol) * self.density
         return self.is_critical(tol) and self.curvature <= limit and self.tie_curvature <= limit
 
-    def is_strict(self, tol: float = 1e-9) -> bool:
+    def is_strict(self, tol: float | None = None) -> bool:
         """Whether every small move from the point lowers F; a mode that is not strict is flat."""
-        limit = -tol * self.density
+        limit = -(self.tol if tol is None else tol) * self.density
         return self.is_critical(tol) and self.curvature < limit and self.tie_curvature < limit
 
 
-def certify(affinity: Affinity, point: Point, tol: float = 1e-9) -> Certificate:
-    """Compute the certificate of a trimmed point on the whole hypergraph, Eq. (6)-(7) and Theorem 1.
+def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Certificate:
+    """Compute the certificate of a point on the whole hypergraph, Eq. (6)-(7) and Theorem 1.
+
+    Parameters
+    ----------
+    subject : Hypergraph or Affinity
+        Where the point lives.
+    point : Mode, (n_edges,) array of probabilities, or Point
+        What to certify. Its zeros are taken for exact.
+    tol : float
+        Tolerance relative to the density.
 
     Notes
     -----
-    First order: O(n), the payoff is already there. Second order: one symmetric eigenproblem of the
-    size of the support, and if hyperedges tie, one dense block of them.
+    First order: one product. Second order, where the first holds: one symmetric eigenproblem of the size
+    of the support, and if hyperedges tie, one dense block of them.
     """
+    affinity = as_affinity(subject)
+    if not isinstance(point, Point):
+        p = (
+            point.distribution(affinity.n)
+            if hasattr(point, "distribution")
+            else np.asarray(point, dtype=float)
+        )
+        point = Point(p, affinity.matvec(p))
     value = density(point)
     outside = np.flatnonzero(point.p == 0)
     certificate = Certificate(
@@ -72,17 +94,18 @@ def certify(affinity: Affinity, point: Point, tol: float = 1e-9) -> Certificate:
         curvature=np.nan,
         ties=int(ties(point, tol).size),
         tie_curvature=np.nan,
+        tol=tol,
     )
     inside = support(point.p)
+    if not certificate.is_critical(tol):
+        return certificate
     if inside.size > DENSE_FACE:
         curvature = _largest_curvature(affinity, inside)
         return replace(
             certificate, curvature=curvature, tie_curvature=np.nan if certificate.ties else -np.inf
         )
     bend = bending(affinity.restrict(inside))
-    toward = np.nan
-    if certificate.is_critical(tol):
-        toward = _toward_ties(affinity, point, bend, tol).curvature
+    toward = _toward_ties(affinity, point, bend, tol).curvature
     return replace(certificate, curvature=bend.largest, tie_curvature=toward)
 
 
@@ -97,6 +120,11 @@ class Bending(NamedTuple):
 
     values: np.ndarray
     vectors: np.ndarray
+
+    @property
+    def flat(self) -> np.ndarray:
+        """Which directions do not bend down, beyond the rounding of the eigenproblem."""
+        return self.values > -1e-12 * np.abs(self.values).max(initial=0.0)
 
     @property
     def largest(self) -> float:
@@ -148,9 +176,8 @@ def escape_direction(affinity: Affinity, point: Point, tol: float) -> np.ndarray
     limit = tol * density(point)
     bend = bending(affinity.restrict(inside))
     if bend.largest > limit:
-        direction = np.zeros(affinity.n)
-        direction[inside] = bend.vectors[:, -1]
-        return direction
+        steepest = bend.vectors[:, -1]
+        return _embedded(affinity.n, inside, steepest if steepest @ point.payoff[inside] >= 0 else -steepest)
     found = _toward_ties(affinity, point, bend, tol)
     return found.direction if found.curvature > limit else None
 
@@ -172,11 +199,12 @@ def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) ->
         return _Escape(-np.inf, None)
     inside = support(point.p)
     limit = tol * density(point)
-    tied = tied[np.argsort(-affinity.block(tied, inside).sum(axis=1), kind="stable")[:_MAX_TIES]]
+    if tied.size > _MAX_TIES:
+        tied = tied[:_MAX_TIES]
     coupling = (affinity.block(tied, inside)) @ bend.vectors  # payoff a unit of each face move brings a tie
-    flat = bend.values > -limit
+    flat = bend.flat
     pull = np.abs(coupling[:, flat])
-    if pull.max(initial=0.0) > limit:
+    if pull.max(initial=0.0) > np.sqrt(limit * density(point)):  # a slope, not a curvature: its square counts
         j, k = np.unravel_index(np.argmax(pull), pull.shape)
         move = bend.vectors[:, flat][:, k] * np.sign(coupling[:, flat][j, k])
         return _Escape(float(pull[j, k]), _embedded(affinity.n, inside, move))
@@ -195,7 +223,8 @@ def _steepest_mix(form: np.ndarray) -> np.ndarray:
     """Maximise tᵀ C t over the simplex, approximately: best single, best pair, then pairwise ascent.
 
     The exact question is copositivity, which is hard; singles and pairs answer it for one and two
-    ties, and the ascent starts from each of the most promising rows.
+    ties, and the ascent starts from each row with its best partner. No mix exceeds the largest entry:
+    if that is not positive, there is nothing to look for.
     """
     m = form.shape[0]
     own = np.diag(form)
@@ -204,7 +233,9 @@ def _steepest_mix(form: np.ndarray) -> np.ndarray:
         share = np.where(gain < 0, np.clip((own[None, :] - form) / gain, 0, 1), own[:, None] >= own[None, :])
     pair = share**2 * own[:, None] + (1 - share) ** 2 * own[None, :] + 2 * share * (1 - share) * form
     best, best_value = np.full(m, 1 / m), float(form.sum()) / m**2
-    for row in np.argsort(-pair.max(axis=1), kind="stable")[:16]:
+    for row in np.argsort(-pair.max(axis=1), kind="stable"):
+        if best_value > 0 or (form.max() <= 0 and row != np.argmax(own)):
+            continue
         partner = int(np.argmax(pair[row]))
         t = np.zeros(m)
         t[row] += share[row, partner]

@@ -12,8 +12,9 @@ import numpy as np
 
 from hypermodes.affinity import DENSE_FACE, Affinity, Face, face_of
 from hypermodes.certificate import bending
-from hypermodes.simplex import Point, density, excess, negligible, room, spread, support, trim
+from hypermodes.simplex import Point, density, excess, negligible, room, spread, support, trimmed
 
+_DUST = 1e-15  # shares this far below the largest are rounding
 _REFRESH = 1000  # steps between two fresh products: a rule may update the payoff incrementally
 
 
@@ -35,6 +36,14 @@ class Dynamics(Protocol):
         """Return a point of no lower density; the same object if there is nothing left to do."""
 
 
+def _check_budget(rule: Dynamics) -> None:
+    """Refuse tolerances below rounding or without meaning, and budgets that are not counts."""
+    if not isinstance(rule.tol, float | int) or not 1e-14 <= rule.tol <= 0.1:
+        raise ValueError(f"tol: expected a relative tolerance between 1e-14 and 0.1; got {rule.tol!r}")
+    if isinstance(rule.max_steps, bool) or not isinstance(rule.max_steps, int) or rule.max_steps < 1:
+        raise ValueError(f"max_steps: expected a positive number of steps; got {rule.max_steps!r}")
+
+
 @dataclass(frozen=True)
 class Replicator:
     """Replicator dynamics, Eq. (8): each probability grows with its payoff.
@@ -52,6 +61,9 @@ class Replicator:
 
     tol: float = 1e-9
     max_steps: int = 10_000
+
+    def __post_init__(self) -> None:
+        _check_budget(self)
 
     def at_rest(self, point: Point) -> bool:
         """Whether the payoffs of all entries that `trim` would keep agree."""
@@ -92,6 +104,11 @@ class InfectionImmunization:
     tol: float = 1e-9
     max_steps: int = 100_000
     warm_up: int = 5
+
+    def __post_init__(self) -> None:
+        _check_budget(self)
+        if isinstance(self.warm_up, bool) or not isinstance(self.warm_up, int) or self.warm_up < 0:
+            raise ValueError(f"warm_up: expected a number of steps, 0 or more; got {self.warm_up!r}")
 
     def at_rest(self, point: Point) -> bool:
         """Whether Eq. (7) holds on the face."""
@@ -148,6 +165,9 @@ class FaceSolve:
     tol: float = 1e-9
     max_steps: int = 2 * DENSE_FACE
 
+    def __post_init__(self) -> None:
+        _check_budget(self)
+
     def at_rest(self, point: Point) -> bool:
         """Never by the residual alone, which says nothing about curvature: the step decides."""
         return False
@@ -176,8 +196,8 @@ class FaceSolve:
         if bend.largest > limit:
             steepest = bend.vectors[:, -1]
             return steepest if slopes[-1] >= 0 else -steepest, np.inf
-        flat = bend.values > -limit
-        if np.abs(slopes[flat]).max(initial=0.0) > limit:
+        flat = bend.flat
+        if np.linalg.norm(slopes[flat]) > 0.1 * limit:
             return bend.vectors[:, flat] @ slopes[flat], np.inf
         return bend.vectors[:, ~flat] @ (slopes[~flat] / -bend.values[~flat]), 1.0
 
@@ -223,12 +243,16 @@ def climb_support(affinity: Affinity, point: Point, *rules: Dynamics) -> Climb:
     coarse = [replace(rule, tol=rule.tol**0.5) for rule in rules[:-1]]  # type: ignore[type-var]
     for rule in _with_warm_up(*coarse, rules[-1]):
         result = climb(face, result.point, rule)
-        result = result._replace(point=Point(result.point.p, face @ result.point.p))
+        # What the exact solve leaves is exact: only dust is trimmed there, which moves no payoff.
+        p = trimmed(
+            Point(result.point.p, face @ result.point.p),
+            _DUST if isinstance(rule, FaceSolve) else rules[-1].tol,
+        )
+        result = result._replace(point=Point(p, face @ p))
         densities += result.densities
     p = np.zeros(affinity.n)
     p[inside] = result.point.p
-    whole = trim(Point(p, affinity.matvec(p)), affinity, rules[-1].tol)
-    return Climb(whole, densities, result.converged)
+    return Climb(Point(p, affinity.matvec(p)), densities, result.converged)
 
 
 def _with_warm_up(*rules: Dynamics) -> Iterator[Dynamics]:

@@ -34,7 +34,8 @@ def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTabl
     first, equal = _equal_supports(found.points.take(has_mode))
     points, notes = found.points.take(has_mode[first]), found.notes[has_mode[first]]
     group = _flat_groups(prepared, points, notes, budget.tol)
-    widest = np.lexsort((np.arange(group.size), -notes[:, DENSITY], -_sizes(prepared, points), group))
+    open_ended = notes[:, STATUS] != shifting.CERTIFIED
+    widest = np.lexsort((-notes[:, DENSITY], -_sizes(prepared, points), open_ended, group))
     leader = (
         widest[np.concatenate(([True], group[widest][1:] != group[widest][:-1]))] if group.size else widest
     )
@@ -43,7 +44,7 @@ def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTabl
     rank[group[leader]] = np.arange(leader.size)
     start_mode = np.full(n, -1, dtype=np.int64)
     start_mode[has_mode] = rank[group[equal]]
-    return as_table(prepared, Found(points.take(leader), notes[leader])), start_mode
+    return as_table(prepared, Found(points.take(leader), notes[leader]), budget), start_mode
 
 
 def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
@@ -82,12 +83,13 @@ def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: flo
     if tied.size == 0:
         return np.arange(n)
     candidates = np.flatnonzero(certified)
-    first_row = points.rows[points.ptr[candidates]]
-    first_ptr = np.concatenate(([0], np.cumsum(np.bincount(first_row, minlength=prepared.n_rows))))
-    by_first = candidates[np.argsort(first_row, kind="stable")]
+    owner = np.repeat(np.arange(n), np.diff(points.ptr))
+    heaviest = points.rows[np.lexsort((-points.shares, owner))[points.ptr[:-1]]][candidates]
+    anchor_ptr = np.concatenate(([0], np.cumsum(np.bincount(heaviest, minlength=prepared.n_rows))))
+    by_anchor = candidates[np.argsort(heaviest, kind="stable")]
     pairs = flat_pairs(
         prepared.graph, prepared.workspace(), points.ptr, points.rows, points.shares,
-        np.ascontiguousarray(notes[:, DENSITY]), tied, first_ptr, by_first, 10 * tol,
+        np.ascontiguousarray(notes[:, DENSITY]), tied, anchor_ptr, by_anchor, 10 * tol,
     )  # fmt: skip
     joined = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_components(joined, directed=False)[1].astype(np.int64)
@@ -99,9 +101,10 @@ def _sizes(prepared: Prepared, points: Points) -> np.ndarray:
     return counts[points.ptr[1:]] - counts[points.ptr[:-1]]
 
 
-def as_table(prepared: Prepared, found: Found) -> ModeTable:
+def as_table(prepared: Prepared, found: Found, budget: Budget) -> ModeTable:
     """Write modes of classes as modes of hyperedges, with their certificates."""
     points, notes = found
+    critical = notes[:, [SPREAD, EXCESS]].max(axis=1, initial=0.0) <= budget.tol * notes[:, DENSITY]
     members_ptr, members = prepared.members
     counts = np.diff(members_ptr)[points.rows]
     edges_ptr = np.concatenate(([0], np.cumsum(counts)))
@@ -121,9 +124,10 @@ def as_table(prepared: Prepared, found: Found) -> ModeTable:
         worst_edge=np.where(worst >= 0, members[members_ptr[np.maximum(worst, 0)]], -1)
         if worst.size
         else worst,
-        curvature=_curvatures(prepared, points),
+        curvature=np.where(critical, _curvatures(prepared, points), np.nan),
         ties=notes[:, TIES].astype(np.int64),
-        tie_curvature=np.where(notes[:, TIES] > 0, notes[:, TIE_CURVATURE], -np.inf),
+        tie_curvature=np.where(critical, notes[:, TIE_CURVATURE], np.nan),
+        tol=np.full(len(notes), budget.tol),
         status=np.array([_STATUS[int(code)].name for code in notes[:, STATUS]], dtype="U12"),
         rounds=notes[:, ROUNDS].astype(np.int64),
         steps=notes[:, STEPS].astype(np.int64),

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity, as_affinity
-from hypermodes.batch import Budget, Points, Prepared, shift_all, single_starts
+from hypermodes.batch import Budget, Points, Prepared, shift_all, single_starts, workers
 from hypermodes.dynamics import Dynamics, InfectionImmunization
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.merging import as_table, distinct
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, ModeSet, ModeTable, Status
-from hypermodes.shift import edge_positions, shift
+from hypermodes.shift import check_rules, edge_positions, shift
 from hypermodes.voting import Expansion, Voting, proportional
 
 
@@ -66,6 +66,8 @@ def find_modes(
     array([ 0,  0,  0,  1,  1, -1])
     """
     affinity = as_affinity(subject)
+    check_rules(dynamics, expansion, max_rounds)
+    workers(n_jobs)
     hypergraph = affinity.hypergraph if isinstance(affinity, HyperedgeAffinity) else None
     budget = _budget(dynamics, expansion, max_rounds)
     if isinstance(starts, str) and starts != "peaks":
@@ -115,9 +117,7 @@ class Seeker:
         self._affinity = as_affinity(subject)
         budget = _budget(InfectionImmunization(tol=tol), expansion, max_rounds=100)
         if budget is None:
-            raise ValueError(
-                f"expansion: expected Voting(admit=...) with its default retreat; got {expansion!r}"
-            )
+            raise ValueError(f"expansion: expected Voting(...) with its default retreat; got {expansion!r}")
         self._budget = budget
         self._prepared = Prepared.of(self._affinity)
 
@@ -143,7 +143,7 @@ class Seeker:
         if rows.size == 0:
             return None
         start = Points(np.array([0, rows.size]), rows, np.full(rows.size, 1 / rows.size))
-        mode = as_table(self._prepared, shift_all(self._prepared, start, self._budget)).mode(0)
+        mode = as_table(self._prepared, shift_all(self._prepared, start, self._budget), self._budget).mode(0)
         return None if mode.status is Status.ISOLATED else mode
 
 
@@ -187,28 +187,37 @@ def _budget(dynamics: Dynamics, expansion: Expansion, max_rounds: int) -> Budget
     """What the kernels need to know, or None if the rules are not theirs."""
     if not (isinstance(dynamics, InfectionImmunization) and isinstance(expansion, Voting)):
         return None
-    if expansion.retreat is not proportional or expansion.admit is None:
+    if expansion.retreat is not proportional:
         return None
-    return Budget(dynamics.tol, max_rounds, dynamics.max_steps, dynamics.warm_up, expansion.admit)
+    return Budget(
+        dynamics.tol,
+        max_rounds,
+        dynamics.max_steps,
+        dynamics.warm_up,
+        expansion.admit or expansion.max_support,
+        expansion.max_support,
+    )
 
 
 def collect(affinity: Affinity, starts: np.ndarray, found: Sequence[Mode], tol: float) -> ModeSet:
     """Merge what the starts found into distinct modes, densest first.
 
-    Isolated starts have no mode. A class of merged modes is represented by its widest member, then
-    its densest, then the one found first.
+    Isolated starts have no mode. A class of merged modes is represented by a certified one, of these by
+    the widest, then the densest, then the one found first.
     """
     kept = [k for k, mode in enumerate(found) if mode.status is not Status.ISOLATED]
     groups: dict[int, list[int]] = defaultdict(list)
     for k, group in zip(kept, _merge(affinity, [found[k] for k in kept], tol), strict=True):
         groups[group].append(k)
-    merged = [
-        (max(group, key=lambda k: (len(found[k]), found[k].density, -k)), group) for group in groups.values()
-    ]
+
+    def rank(k: int) -> tuple[bool, int, float, int]:
+        return found[k].status is Status.CERTIFIED, len(found[k]), found[k].density, -k
+
+    merged = [(max(group, key=rank), group) for group in groups.values()]
     merged.sort(key=lambda pair: (-found[pair[0]].density, pair[0]))
     edge_mode = np.full(affinity.n, -1, dtype=np.int64)
-    for rank, (_, members) in enumerate(merged):
-        edge_mode[starts[members]] = rank
+    for position, (_, members) in enumerate(merged):
+        edge_mode[starts[members]] = position
     edge_mode.flags.writeable = False
     hypergraph = affinity.hypergraph if isinstance(affinity, HyperedgeAffinity) else None
     return ModeSet(ModeTable.of(found[widest] for widest, _ in merged), edge_mode, hypergraph)
@@ -219,21 +228,21 @@ def _merge(affinity: Affinity, modes: Sequence[Mode], tol: float) -> list[int]:
 
     Modes with the same support always are. For the others: at a mode no payoff exceeds F, so
     m(p_A, p_B) = F only if every hyperedge of B has payoff F at A. It is therefore enough to look, from
-    each distinct mode, at those whose first hyperedge has payoff F there.
+    each distinct mode, at those whose heaviest hyperedge has payoff F there.
     """
     by_support: dict[bytes, int] = {}
     distinct_ones = [by_support.setdefault(mode.support.tobytes(), k) for k, mode in enumerate(modes)]
     certified = [k for k in by_support.values() if modes[k].status is Status.CERTIFIED]
-    first_edge: dict[int, list[int]] = defaultdict(list)
+    anchored: dict[int, list[int]] = defaultdict(list)
     for k in certified:
-        first_edge[int(modes[k].support[0])].append(k)
+        anchored[int(modes[k].support[np.argmax(modes[k].weights)])].append(k)
     pairs = list(enumerate(distinct_ones))
     slack = 10 * tol
     for k in certified:
         value = modes[k].density
         payoff = affinity.matvec(modes[k].distribution(affinity.n))
         for edge in np.flatnonzero(payoff >= value * (1 - slack)):
-            for other in first_edge.get(int(edge), ()):
+            for other in anchored.get(int(edge), ()):
                 joint = float(payoff[modes[other].support] @ modes[other].weights)
                 if abs(modes[other].density - value) <= slack * value and joint >= value * (1 - slack):
                     pairs.append((k, other))

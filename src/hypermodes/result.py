@@ -24,13 +24,11 @@ _FORMAT = "hypermodes-modes-1"
 class Status(Enum):
     """How a shift ended; the value is the sentence to show to people."""
 
-    CERTIFIED = "A local maximiser of the density: no small move, inside the support or outward, raises it."
+    CERTIFIED = "A local maximiser of the density: Eq. (7) holds, and no direction looked at bends upwards."
     ISOLATED = "The start shares no vertex with any other hyperedge: it belongs to no mode."
     MAX_ROUNDS = "Stopped after max_rounds climbs; the certificate shows how far off it is."
-    MAX_STEPS = "A climb ran out of max_steps; the certificate shows how far off it is."
-    MAX_SUPPORT = (
-        "The support outgrew what is worked on as one face; the certificate shows how far off it is."
-    )
+    MAX_STEPS = "A climb did not settle within max_steps; the certificate shows how far off it is."
+    MAX_SUPPORT = "The support reached max_support hyperedges; the certificate shows how far off it is."
     NO_ASCENT = "The expansion found no step to make although the certificate does not hold."
 
 
@@ -104,6 +102,7 @@ class ModeTable:
     curvature: np.ndarray
     ties: np.ndarray
     tie_curvature: np.ndarray
+    tol: np.ndarray
     status: np.ndarray
     rounds: np.ndarray
     steps: np.ndarray
@@ -120,9 +119,8 @@ class ModeTable:
         certificates = [mode.certificate for mode in modes]
         columns: dict[str, Any] = {
             field.name: np.array([getattr(one, field.name) for one in certificates], dtype=kind)
-            for field, kind in zip(
-                fields(Certificate), (float, float, float, int, float, int, float), strict=True
-            )
+            for field in fields(Certificate)
+            for kind in (int if field.name in ("worst_edge", "ties") else float,)
         }
         return cls(
             ptr=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),

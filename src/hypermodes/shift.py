@@ -1,6 +1,7 @@
 """Hypergraph shift, Algorithm 1: climb, test, expand, until nothing outside would raise the density."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,10 +10,10 @@ import numpy as np
 from hypermodes import labels as names
 from hypermodes.affinity import Affinity, as_affinity
 from hypermodes.certificate import Certificate, certify, escape_direction
-from hypermodes.dynamics import Dynamics, FaceSolve, InfectionImmunization, climb_support
+from hypermodes.dynamics import Climb, Dynamics, FaceSolve, InfectionImmunization, climb_support
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.result import Mode, Status
-from hypermodes.simplex import Point, density, room
+from hypermodes.simplex import Point, density, room, support
 from hypermodes.voting import Expansion, Voting
 
 
@@ -73,35 +74,57 @@ def shift(
     Mode(3 hyperedges, density 0.888889, CERTIFIED, 2 rounds, 1 step)
     """
     affinity = as_affinity(subject)
+    check_rules(dynamics, expansion, max_rounds, callback)
     tol = dynamics.tol
     rules = (dynamics, FaceSolve(tol=tol)) if settle else (dynamics,)
-    point = start_point(subject, start)
-    steps = 0
-    status = Status.MAX_ROUNDS
-    for rounds in range(1, max_rounds + 1):
-        begin = point
+    point, rounds, steps = start_point(subject, start), 0, 0
+    while True:
+        begin, rounds = point, rounds + 1
         climbed = climb_support(affinity, begin, *rules)  # towards the mode of G_θ(p)
         point, steps = climbed.point, steps + climbed.steps
         certificate = certify(affinity, point, tol)
         if callback is not None:
             callback(Round(rounds, begin, point, climbed.densities, certificate))
-        if certificate.holds(tol):
-            status = Status.CERTIFIED
-            break
-        if not climbed.converged:
-            status = Status.MAX_STEPS
-            break
-        if certificate.is_critical(tol):
-            moved = escape(affinity, point, tol)  # Eq. (7) holds at a saddle too (departures.md#certificate)
-        else:
-            moved = expansion.expand(affinity, point, tol)
-        if moved is None:
-            status = Status.NO_ASCENT if point.payoff.any() else Status.ISOLATED
-            break
-        point = moved
-    else:
-        certificate = certify(affinity, point, tol)
-    return Mode.from_point(point, certificate, status, rounds, steps)
+        status = _ending(certificate, climbed, expansion, last=rounds == max_rounds)
+        if status is None:
+            if certificate.is_critical():  # a saddle: Eq. (7) holds there too (departures.md#certificate)
+                moved = escape(affinity, point, tol)
+            else:
+                moved = expansion.expand(affinity, point, tol)
+            if moved is not None:
+                point = moved
+                continue
+            status = Status.NO_ASCENT
+        return Mode.from_point(point, certificate, status, rounds, steps)
+
+
+def _ending(certificate: Certificate, climbed: Climb, expansion: Expansion, *, last: bool) -> Status | None:
+    """Whether to stop after a climb, and why; None to go on."""
+    if certificate.holds():
+        return Status.CERTIFIED
+    if not climbed.point.payoff.any():
+        return Status.ISOLATED
+    if not climbed.converged:
+        return Status.MAX_STEPS
+    if last:
+        return Status.MAX_ROUNDS
+    if not certificate.is_critical() and support(climbed.point.p).size >= expansion.max_support:
+        return Status.MAX_SUPPORT
+    return None
+
+
+def check_rules(dynamics: Any, expansion: Any, max_rounds: Any, callback: Any = None) -> None:
+    """Refuse rules that are none, such as their names."""
+    if isinstance(dynamics, type) or not (hasattr(dynamics, "step") and is_dataclass(dynamics)):
+        raise ValueError(
+            f"dynamics: expected Replicator(), InfectionImmunization() or FaceSolve(); got {dynamics!r}"
+        )
+    if isinstance(expansion, type) or not hasattr(expansion, "expand"):
+        raise ValueError(f"expansion: expected Voting() or PrintedVoting(); got {expansion!r}")
+    if isinstance(max_rounds, bool) or not isinstance(max_rounds, int | np.integer) or max_rounds < 1:
+        raise ValueError(f"max_rounds: expected a positive number of rounds; got {max_rounds!r}")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback: expected a function of a Round, or None; got {callback!r}")
 
 
 def escape(affinity: Affinity, point: Point, tol: float) -> Point | None:

@@ -46,8 +46,8 @@ def excess(point: Point) -> float:
 def negligible(point: Point, tol: float) -> np.ndarray:
     """Entries at most ``tol`` times the largest, with a payoff at most (1 + tol) F.
 
-    To drop mass ε with payoff r changes F by about 2ε(F - r), so that dropping these costs nothing but
-    rounding, tol² F.
+    To drop mass ε with payoff r changes F by about 2ε(F - r): dropping these cannot lower F by more
+    than 2 tol² F each.
     """
     return (point.p <= tol * point.p.max()) & (point.payoff <= density(point) * (1 + tol))
 
@@ -58,9 +58,14 @@ def trim(point: Point, affinity: Affinity, tol: float) -> Point:
     Replicator dynamics never reaches zero, so the support is a decision; it is made here and nowhere
     else (departures.md#support).
     """
-    p = np.where(negligible(point, tol), 0.0, point.p)
-    p /= p.sum()
+    p = trimmed(point, tol)
     return Point(p, affinity.matvec(p))
+
+
+def trimmed(point: Point, tol: float) -> np.ndarray:
+    """The probabilities of a point without what is `negligible`, scaled to sum 1."""
+    p = np.where(negligible(point, tol), 0.0, point.p)
+    return p / p.sum()
 
 
 def room(p: np.ndarray, direction: np.ndarray) -> tuple[float, np.ndarray]:

@@ -17,6 +17,10 @@ from hypermodes.simplex import Point, density, room, support
 class Expansion(Protocol):
     """What `shift` asks of an expansion."""
 
+    @property
+    def max_support(self) -> int:
+        """Size of a support that is not to be expanded any further."""
+
     def expand(self, affinity: Affinity, point: Point, tol: float) -> Point | None:
         """Let hyperedges outside the support in; None if no step can be made."""
 
@@ -76,8 +80,8 @@ def votes(affinity: Affinity, point: Point, candidates: np.ndarray) -> np.ndarra
     (departures.md#closeness).
     """
     seeds = support(point.p)
-    meets = affinity.block(candidates, seeds) > 0
-    return meets @ point.p[seeds]
+    parts = np.array_split(candidates, 1 + candidates.size * seeds.size // 10**7)  # blocks of some 80 MB
+    return np.concatenate([(affinity.block(part, seeds) > 0) @ point.p[seeds] for part in parts])
 
 
 # -- the repaired step, which is the default ----------------------------------------------------------
@@ -133,16 +137,25 @@ class Voting:
         first; the next mode test catches the others. Keeps faces small where thousands would do, at
         a price: on a contact network with 250 neighbours a hyperedge, letting in 64 found modes 4 %
         less dense on average than letting in all.
+    max_support : int
+        A support of this many hyperedges is not expanded any further: the shift ends with MAX_SUPPORT.
     retreat : function
         Who gives up mass: `proportional` (default) or `sparing_seeds`.
     """
 
     admit: int | None = 256
+    max_support: int = 512
     retreat: Callable[[np.ndarray], np.ndarray] = proportional
 
     def __post_init__(self) -> None:
-        if self.admit is not None and self.admit < 1:
+        if self.admit is not None and not _is_count(self.admit):
             raise ValueError(f"admit: expected a positive number of hyperedges or None; got {self.admit!r}")
+        if not _is_count(self.max_support):
+            raise ValueError(
+                f"max_support: expected a positive number of hyperedges; got {self.max_support!r}"
+            )
+        if not callable(self.retreat):
+            raise ValueError(f"retreat: expected proportional or sparing_seeds; got {self.retreat!r}")
 
     def expand(self, affinity: Affinity, point: Point, tol: float) -> Point | None:
         """Move to p + c*h; None if no hyperedge outside has a payoff above (1 + tol) F."""
@@ -159,10 +172,17 @@ class Voting:
         furthest, _ = room(point.p, h)
         if density(point) == 0:
             furthest /= 2  # a start keeps half its mass, or it could drop out at once (departures.md#start)
-        c = step_length(float(h @ point.payoff), float(h @ payoff_h), furthest)
+        slope = float(h @ point.payoff)
+        if slope <= 0:  # possible with sparing_seeds where the climb left the members unequal
+            return None
+        c = step_length(slope, float(h @ payoff_h), furthest)
         p = np.maximum(point.p + c * h, 0.0)
         p /= p.sum()
         return Point(p, affinity.matvec(p))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def violators(point: Point, tol: float) -> np.ndarray:
@@ -199,6 +219,8 @@ class PrintedVoting:
     The direction is not tangent to the simplex and the step may be negative; F may fall. Where the
     printed step cannot be made at all, `expand` gives None and the shift ends with NO_ASCENT.
     """
+
+    max_support: int = 2**31
 
     def expand(self, affinity: Affinity, point: Point, tol: float) -> Point | None:
         """Move to p + c*h as printed and divide by the sum; None if c* ≤ 0 or is undefined."""

@@ -130,7 +130,7 @@ def _mixed(face, p, payoff, value, extreme, infection, equal):
 
 
 @njit(**OPTIONS)
-def settle(face, p, payoff, tol):
+def settle(face, p, payoff):
     """Exact solve of a face by Cholesky: to its maximiser, or to the border on the way, until it is reached.
 
     Returns the number of steps, or -1 where F is not strictly concave: `second_order` takes over there.
@@ -147,6 +147,8 @@ def settle(face, p, payoff, tol):
                 m += 1
                 inside[m] = a
                 value += p[a] * payoff[a]
+        if m < 0:
+            return -1
         last = inside[m]
         spread = abs(payoff[last] - value)
         for a in range(m):
@@ -163,7 +165,7 @@ def settle(face, p, payoff, tol):
                     left -= form[i, j] * form[k, j]
                 if i > k:
                     form[i, k] = left / form[k, k]
-                elif left <= tol * value:
+                elif left <= 1e-12 * value:
                     return -1
                 else:
                     form[k, k] = np.sqrt(left)

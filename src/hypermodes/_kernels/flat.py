@@ -8,10 +8,10 @@ from hypermodes._kernels.shifting import payoffs
 
 
 @njit(**OPTIONS)
-def flat_pairs(graph, work, ptr, rows, shares, density, tied, first_ptr, first_modes, slack):
+def flat_pairs(graph, work, ptr, rows, shares, density, tied, anchor_ptr, anchored, slack):
     """Pairs (A, B) of modes with F_A = F_B = m(p_A, p_B), looked for from the modes listed in `tied`.
 
-    `first_ptr`, `first_modes`: the modes whose first row is a given one.
+    `anchor_ptr`, `anchored`: the modes whose heaviest row is a given one.
     """
     pairs = np.empty((64, 2), np.int64)
     n = 0
@@ -25,8 +25,8 @@ def flat_pairs(graph, work, ptr, rows, shares, density, tied, first_ptr, first_m
             j = work.row_list[c]
             if work.reward[j] < low:
                 continue
-            for f in range(first_ptr[j], first_ptr[j + 1]):
-                other = first_modes[f]
+            for f in range(anchor_ptr[j], anchor_ptr[j + 1]):
+                other = anchored[f]
                 if other == k or abs(density[other] - value) > slack * value:
                     continue
                 joint = 0.0

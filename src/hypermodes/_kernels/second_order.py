@@ -91,7 +91,9 @@ def _uphill(form, order, rank, slopes, move, limit):
                 slope -= form[i, k] * slopes[k]  # slopes[:rank] holds L⁻¹ of the leading slopes
             move[i] = slope
             steep = max(steep, abs(slope))
-        if steep <= limit:
+        if steep <= 0.1 * limit:
+            for k in range(m):
+                move[k] = 0.0
             return False
     for k in range(rank):  # minus A11⁻¹ A12 of the move: the leading part follows
         value = 0.0
@@ -136,7 +138,7 @@ def settle_any(face, p, payoff, tol):
         form = np.empty((m - 1, m - 1))
         tangent_form(face, inside, m, form)
         order = np.empty(m - 1, np.int64)
-        rank = factor(form, order, limit)
+        rank = factor(form, order, 1e-12 * value)
         slopes, move = np.empty(m - 1), np.zeros(m - 1)
         spread = 0.0
         last = inside[m - 1]
@@ -233,7 +235,7 @@ def _ascend_mix(form, t, payoff):
 def steepest_mix(form, best):
     """Largest tᵀ C t found on the simplex: ascent from the middle, and from the best partner of each row.
 
-    The mix goes into `best`. At most 32 rows are tried, those whose best pair is strongest.
+    The mix goes into `best`. Rows are tried until one leads upwards; none can if no entry is positive.
     """
     m = best.size
     t, payoff = np.empty(m), np.empty(m)
@@ -251,8 +253,15 @@ def steepest_mix(form, best):
             if value > strength[a]:
                 strength[a], partner[a], share[a] = value, b, s
     reached = _ascend_mix(form, best, payoff)
+    positive = False
+    for a in range(m):
+        for b in range(m):
+            positive = positive or form[a, b] > 0.0
     chosen = 0
-    for trial in range(min(32, 2 * m)):
+    trials = 2 * m if positive else 2
+    for trial in range(trials):
+        if reached > 0.0:
+            break
         if trial % 2 == 0:  # each row twice: from the pair alone, and from the pair over a little of all
             chosen = 0
             for a in range(m):
@@ -285,9 +294,9 @@ def _escape(face, p, m, value, tol):
     rank = 0
     if m > 1:
         tangent_form(face, inside, m, form)
-        rank = factor(form, order, limit)
+        rank = factor(form, order, 1e-12 * value)
     pull = np.empty((w - m, m - 1))  # L⁻¹ of what each unit move brings each tie
-    steepest, steep_tie, steep_move = limit, -1, -1
+    steepest, steep_tie, steep_move = np.sqrt(tol) * value, -1, -1  # a slope: its square counts
     for j in range(w - m):
         for k in range(m - 1):
             amount = face[m + j, order[k]] - face[m + j, m - 1]

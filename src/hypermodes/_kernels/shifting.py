@@ -10,6 +10,7 @@ from numba import njit
 from hypermodes._kernels.faces import OPTIONS, infect, refresh, settle, trim
 
 CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, OPEN, STOPPED = range(7)
+DUST = 1e-15  # shares this far below the largest are rounding
 
 
 @njit(**OPTIONS)
@@ -247,11 +248,12 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, s
                 payoff = np.empty(q.size)
                 refresh(face, q, payoff)
                 steps += infect(face, q, payoff, np.sqrt(tol), warm_up, max_steps)  # finds the support
+                trim(q, payoff, tol)
                 refresh(face, q, payoff)
-                taken = settle(face, q, payoff, tol)  # finds the point
+                taken = settle(face, q, payoff)  # finds the point
                 flat = taken < 0
                 steps += max(taken, 0)
-                trim(q, payoff, tol)
+                trim(q, payoff, DUST)
                 support, p = members(rows, q)
             touched = payoffs(graph, work, support, p)
             value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
