@@ -1,4 +1,4 @@
-"""The fast layer against the paper layer: same modes and certificates, whatever the threads and the stress."""
+"""The fast layer against the paper layer: the same modes and certificates, whatever threads and stress."""
 
 import gzip
 
@@ -174,7 +174,7 @@ def test_a_support_that_outgrows_its_face_says_so(monkeypatch):
     found = batch.shift_all(prepared, batch.single_starts(np.arange(3)), budget)
     from hypermodes.merging import as_table
 
-    table = as_table(prepared, found)
+    table = as_table(prepared, found, budget)
     assert set(table.status.tolist()) == {"MAX_SUPPORT"}
     assert np.diff(table.ptr).max() <= 5
     assert (table.excess > 0).all()

@@ -227,7 +227,7 @@ def test_equality_sees_every_part(friends):
         Hypergraph.from_edges([*EDGES[:2], ["cid", "dan"]], weights=[1.0, 2.0, 4.0], labels=["x", "y", "z"]),
         Hypergraph.from_incidence(friends.incidence, weights=friends.weights, labels=friends.labels),
         Hypergraph.from_incidence(friends.incidence / 2, friends.weights, friends.vertices, friends.labels),
-        friends.subset("xy"),
+        friends.subset(["x", "y"]),
         "friends",
     ]
     assert all(friends != other for other in others)
@@ -264,7 +264,7 @@ def arrays_of(hypergraph):
     "reach",
     [
         lambda h: h,
-        lambda h: h.subset("xy"),
+        lambda h: h.subset(["x", "y"]),
         copy.copy,
         copy.deepcopy,
         lambda h: pickle.loads(pickle.dumps(h)),

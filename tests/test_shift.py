@@ -113,12 +113,16 @@ def test_a_distribution_stays_in_its_component(named):
     assert mode.support.tolist() == [3, 4]
 
 
-def test_a_budget_of_rounds_is_kept_and_reported(named):
-    mode = hm.shift(named, "a", max_rounds=1)  # the first round only finds that one hyperedge has density 0
+@pytest.mark.parametrize("budget", [1, 2])
+def test_a_budget_of_rounds_is_kept_and_reported(budget):
+    # A long chain with growing weights: every round finds a stronger neighbour.
+    chain = hm.Hypergraph.from_edges([[i, i + 1] for i in range(8)], weights=2.0 ** np.arange(8))
+    assert hm.shift(chain, 0).rounds > 2
+    mode = hm.shift(chain, 0, max_rounds=budget)
     assert mode.status is hm.Status.MAX_ROUNDS
-    assert mode.rounds == 1
-    assert mode.density > 0  # the expansion was made, and the certificate belongs to where it led
-    face = hm.HyperedgeAffinity(named).restrict(mode.support)
+    assert mode.rounds == budget
+    assert not mode.certificate.holds()
+    face = hm.HyperedgeAffinity(chain).restrict(mode.support)
     assert mode.density == pytest.approx(mode.weights @ face @ mode.weights, rel=20 * EPS)
 
 

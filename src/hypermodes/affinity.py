@@ -80,7 +80,9 @@ class HyperedgeAffinity:
     @cached_property
     def rate(self) -> np.ndarray:
         """r(e) = w(e)/δ(e), what one shared vertex is worth to e."""
-        return self.hypergraph.weights / self.hypergraph.edge_degrees
+        rate: np.ndarray = self.hypergraph.weights / self.hypergraph.edge_degrees
+        rate.flags.writeable = False
+        return rate
 
     @cached_property
     def _own_overlap(self) -> np.ndarray:
@@ -249,7 +251,8 @@ def as_affinity(subject: Hypergraph | Affinity) -> Affinity:
         return HyperedgeAffinity(subject)
     if not all(hasattr(subject, name) for name in ("n", "matvec", "block")):
         raise TypeError(
-            f"expected a Hypergraph, a HyperedgeAffinity or a MatrixAffinity; got a {type(subject).__name__}"
+            f"subject: expected a Hypergraph, HyperedgeAffinity or MatrixAffinity; "
+            f"got a {type(subject).__name__}"
             + (": wrap the matrix in MatrixAffinity(...)" if hasattr(subject, "shape") else "")
         )
     return subject
@@ -262,24 +265,29 @@ def _unit(n: int, i: int) -> np.ndarray:
 
 
 def _checked_matrix(given: Any) -> Any:
-    matrix = given if sp.issparse(given) else np.asarray(given)
+    try:
+        matrix = given if sp.issparse(given) else np.asarray(given)
+    except ValueError:
+        raise ValueError("values: expected a square affinity matrix; got rows of different lengths") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise ValueError(f"values: expected a square affinity matrix; got shape {matrix.shape}")
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"values: expected an affinity matrix of numbers; got type {matrix.dtype}")
-    matrix = (
-        sp.csr_array(matrix, dtype=np.float64, copy=True)
-        if sp.issparse(matrix)
-        else matrix.astype(np.float64)
-    )
-    entries: np.ndarray = matrix.data if sp.issparse(matrix) else matrix  # type: ignore[assignment]
+    sparse = sp.issparse(matrix)
+    matrix = sp.csr_array(matrix, dtype=np.float64, copy=True) if sparse else matrix.astype(np.float64)
+    entries: np.ndarray = matrix.data if sparse else matrix  # type: ignore[assignment]
     if not np.isfinite(entries).all():
         raise ValueError("values: expected finite affinities; found NaN or infinity")
     if entries.size and entries.min() < 0:
         raise ValueError(
             f"values: expected non-negative affinities; the smallest is {float(entries.min())!r}"
         )
-    largest = float(entries.max()) if entries.size else 0.0
+    if sparse:
+        matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
+        matrix.eliminate_zeros()
+    else:
+        np.fill_diagonal(matrix, 0.0)
+    largest = float(matrix.max())
     if largest > 1e100:
         raise ValueError(f"values: expected affinities below 1e100; the largest is {largest!r}")
     gap = float(abs(matrix - matrix.T).max())
@@ -289,14 +297,10 @@ def _checked_matrix(given: Any) -> Any:
             "If that is meant, use (A + A.T) / 2"
         )
     matrix = (matrix + matrix.T) / 2  # exactly symmetric from here on
-    if sp.issparse(matrix):
-        matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
-        matrix.eliminate_zeros()
+    if sparse:
+        matrix = sp.csr_array(matrix)
         matrix.sort_indices()
-        parts: tuple[np.ndarray, ...] = (matrix.data, matrix.indices, matrix.indptr)
-    else:
-        np.fill_diagonal(matrix, 0.0)
-        parts = (matrix,)
+    parts: tuple[np.ndarray, ...] = (matrix.data, matrix.indices, matrix.indptr) if sparse else (matrix,)
     for part in parts:
         part.flags.writeable = False
     return matrix

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -127,7 +127,7 @@ def shift_all(
     from hypermodes._kernels import shifting
 
     quiet = lambda amount: None  # noqa: E731
-    found = _run(prepared, starts, budget, n_jobs, advance, _shift_block)
+    found = _run(prepared, starts, budget, n_jobs, advance, partial(_shift_block, fresh=True))
     notes = np.column_stack((found.notes, np.full(len(found.notes), -np.inf)))
     points = found.points
     unsettled = np.flatnonzero(notes[:, STATUS] == shifting.OPEN)
@@ -146,7 +146,8 @@ def shift_all(
         notes[unsettled[onward & spent], STATUS] = shifting.MAX_ROUNDS
         unsettled = going
         if unsettled.size:
-            moved = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, _shift_block)
+            again = partial(_shift_block, fresh=False)
+            moved = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, again)
             moved.notes[:, [ROUNDS, STEPS]] += notes[unsettled][:, [ROUNDS, STEPS]]
             notes[unsettled] = np.column_stack((moved.notes, np.full(unsettled.size, -np.inf)))
             points = _replaced(points, unsettled, moved.points)
@@ -154,11 +155,13 @@ def shift_all(
     return Found(points, notes)
 
 
-def _shift_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
+def _shift_block(
+    prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray, *, fresh: bool
+) -> Found:
     from hypermodes._kernels.shifting import shift_block
 
     work = prepared.workspace()
-    notes, *points = shift_block(prepared.graph, work, *block, budget.tol, budget.limits, stop)
+    notes, *points = shift_block(prepared.graph, work, *block, fresh, budget.tol, budget.limits, stop)
     return Found(_cut(*points), notes)
 
 

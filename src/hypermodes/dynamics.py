@@ -40,8 +40,8 @@ def _check_budget(rule: Dynamics) -> None:
     """Refuse tolerances below rounding or without meaning, and budgets that are not counts."""
     if not isinstance(rule.tol, float | int) or not 1e-14 <= rule.tol <= 0.1:
         raise ValueError(f"tol: expected a relative tolerance between 1e-14 and 0.1; got {rule.tol!r}")
-    if isinstance(rule.max_steps, bool) or not isinstance(rule.max_steps, int) or rule.max_steps < 1:
-        raise ValueError(f"max_steps: expected a positive number of steps; got {rule.max_steps!r}")
+    if isinstance(rule.max_steps, bool) or not isinstance(rule.max_steps, int) or rule.max_steps < 0:
+        raise ValueError(f"max_steps: expected a number of steps, 0 or more; got {rule.max_steps!r}")
 
 
 @dataclass(frozen=True)
@@ -118,14 +118,15 @@ class InfectionImmunization:
         """Infect or immunise once, by the exact best amount."""
         p, payoff = point
         value = density(point)
-        if (payoff[p > 0] < value / 2).any():
-            p = np.where(payoff < value / 2, 0.0, p)
+        low = value * (0.5 - 1e-10)
+        if (payoff[p > 0] < low).any():
+            p = np.where(payoff < low, 0.0, p)
             p /= p.sum()
             return Point(p, face @ p)
         gain = payoff - value
         best, worst = float(gain.max()), float(gain[p > 0].min())
         equal = 1e-10 * (value + best)  # payoffs this close are the same payoff, rounded differently
-        if best >= -worst:
+        if best >= -worst - equal:
             chosen = np.flatnonzero(gain >= best - equal)
             mix = np.full(chosen.size, 1 / chosen.size)
             furthest = 1.0

@@ -11,8 +11,9 @@ from hypermodes.labels import Labels, index_of
 
 def vertex_index(vertices: Iterable[Hashable]) -> dict[Hashable, int]:
     """Position of each vertex in a given order."""
-    if isinstance(vertices, str | bytes):
-        raise ValueError(f"vertices: expected an iterable of vertices; got the text {vertices!r}")
+    if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable):
+        kind = "the text " if isinstance(vertices, str | bytes) else ""
+        raise ValueError(f"vertices: expected an iterable of vertices; got {kind}{vertices!r}")
     return index_of("vertices", tuple(vertices))
 
 
@@ -20,7 +21,7 @@ def incidence_of_iterables(
     edges: Iterable[Any], known: dict[Hashable, int] | None
 ) -> tuple[sp.csc_array, Labels]:
     """Read hyperedges one by one; ``known`` fixes the vertices, otherwise they come as they appear."""
-    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable) or getattr(edges, "ndim", 1) == 0:
         raise ValueError(f"edges: expected an iterable of hyperedges; got {edges!r}")
     index: dict[Hashable, int] = {} if known is None else known
     rows: list[int] = []
@@ -51,6 +52,11 @@ def _members(number: int, edge: Any) -> Mapping[Hashable, float]:
         raise ValueError(f"edges: hyperedge {number} has a vertex that is not hashable: {error}") from None
     if not members:
         raise ValueError(f"edges: hyperedge {number} has no vertices; leave empty hyperedges out")
+    for vertex in members:
+        if vertex != vertex:
+            raise ValueError(
+                f"edges: hyperedge {number} has the vertex {vertex!r}, which is not equal to itself"
+            )
     if members is edge:
         for vertex, probability in members.items():
             if not (_is_number(probability) and 0 < probability <= 1):
@@ -92,7 +98,7 @@ def incidence_of_array(edges: np.ndarray, known: dict[Hashable, int] | None) -> 
 def _codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct values, sorted, and the place of each value among them; sorts only when it must."""
     low, high = int(values.min()), int(values.max())
-    if high - low > 4 * values.size:
+    if high - low > 4 * values.size or high >= 2**63:
         found, codes = np.unique(values, return_inverse=True)
         return found, codes
     used = np.zeros(high - low + 1, dtype=bool)

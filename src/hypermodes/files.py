@@ -1,8 +1,10 @@
 """Write a file all at once or not at all; arrays in one ``.npz`` that is never unpickled."""
 
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,21 +45,25 @@ def load_arrays(
     path: str | os.PathLike[str], kind: str, what: str, build: Callable[[dict[str, np.ndarray]], T]
 ) -> T:
     """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        if str(arrays.pop("format")) != kind:
-            raise ValueError("it holds something else")
-        return build(arrays)
-    except OSError:
-        raise
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        EOFError,
-        AttributeError,
-        zipfile.BadZipFile,
-    ) as error:
-        raise ValueError(f"path: {os.fspath(path)!r} is not {what} saved by hypermodes: {error}") from error
+    with open(path, "rb") as file:
+        try:
+            if not zipfile.is_zipfile(file):
+                raise ValueError("it is no archive of arrays")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            if str(arrays.pop("format")) != kind:
+                raise ValueError("it holds something else")
+            return build(arrays)
+        except _MALFORMED as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(
+                f"path: {os.fspath(path)!r} is not {what} saved by hypermodes: {reason}"
+            ) from error
+
+
+# What a damaged or hostile file makes NumPy, zipfile, zlib and json raise.
+_MALFORMED = (
+    ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OverflowError, RecursionError,
+    MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip

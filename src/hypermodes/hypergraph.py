@@ -1,7 +1,7 @@
 """The hypergraph: soft incidence and weights, checked once, never changed. Eq. (1)."""
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -112,9 +112,17 @@ class Hypergraph:
 
     def subset(self, edges: Iterable[Hashable]) -> "Hypergraph":
         """Keep the hyperedges with these labels, in this order, with their labels; all vertices stay."""
-        keep = np.array([self.edge_index(label) for label in edges], dtype=np.int64)
+        if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+            raise ValueError(f"edges: expected labels of hyperedges to keep; got {edges!r}")
+        try:
+            keep = np.array([self.edge_index(label) for label in edges], dtype=np.int64)
+        except ValueError as error:
+            raise ValueError(f"edges: {error}") from None
         if keep.size == 0:
             raise ValueError("edges: expected at least one hyperedge to keep; got none")
+        repeated = np.flatnonzero(np.bincount(keep) > 1)
+        if repeated.size:
+            raise ValueError(f"edges: expected distinct labels; {self.labels[repeated[0]]!r} comes twice")
         kept = [self.labels[i] for i in keep]
         return Hypergraph(self.incidence[:, keep], self.weights[keep], self.vertices, kept)
 
@@ -189,6 +197,12 @@ class Hypergraph:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Freeze copies as well: a pickle or a deep copy brings fresh arrays."""
+        self.__dict__.update({name: state[name] for name in ("incidence", "weights", "vertices", "labels")})
+        _frozen_sparse(self.incidence)
+        _frozen(self.weights)
+
     def __repr__(self) -> str:
         low, high = int(self.edge_sizes.min()), int(self.edge_sizes.max())
         size = f"{low}" if low == high else f"{low} to {high}"
@@ -238,16 +252,18 @@ class Hypergraph:
 
 
 def _checked_incidence(given: Any) -> sp.csc_array:
-    if sp.issparse(given):
-        matrix = sp.csc_array(given, dtype=np.float64, copy=True)
-    else:
-        dense = np.asarray(given)
-        if dense.ndim != 2 or dense.dtype.kind not in "fiub":
-            raise ValueError(
-                f"incidence: expected a |V| x |E| matrix of probabilities; got an array of shape "
-                f"{dense.shape} and type {dense.dtype}"
-            )
-        matrix = sp.csc_array(dense.astype(np.float64))
+    try:
+        matrix = given if sp.issparse(given) else np.asarray(given)
+    except ValueError:
+        raise ValueError(
+            "incidence: expected a |V| x |E| matrix of probabilities; got rows of different lengths"
+        ) from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+        raise ValueError(
+            f"incidence: expected a |V| x |E| matrix of probabilities; got an array of shape "
+            f"{matrix.shape} and type {matrix.dtype}"
+        )
+    matrix = sp.csc_array(matrix, dtype=np.float64, copy=True)
     matrix.sum_duplicates()
     bad = np.flatnonzero(~((matrix.data >= 0) & (matrix.data <= 1)))  # NaN is bad too
     if bad.size:
@@ -275,11 +291,14 @@ def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
     if given is None:
         return _frozen(np.ones(n_edges))
     try:
-        weights = np.array(given, dtype=np.float64)
+        weights = np.array(given)
+        if weights.dtype.kind not in "fiub":
+            raise TypeError
     except (TypeError, ValueError):
         raise ValueError(
             f"weights: expected {n_edges} positive numbers, one a hyperedge; got {given!r}"
         ) from None
+    weights = weights.astype(np.float64)
     if weights.shape != (n_edges,):
         raise ValueError(
             f"weights: expected {n_edges} positive numbers, one a hyperedge; got shape {weights.shape}"
@@ -308,7 +327,7 @@ def _check_magnitudes(hypergraph: Hypergraph) -> None:
 def _listed(name: str, values: Any) -> Any:
     if values is None or isinstance(values, np.ndarray):
         return values
-    if isinstance(values, Mapping | str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, Mapping | Set | str | bytes) or not isinstance(values, Iterable):
         raise ValueError(f"{name}: expected one number a hyperedge, in order; got {values!r}")
     return list(values)
 

@@ -21,7 +21,11 @@ def as_labels(name: str, labels: Iterable[Hashable] | None, n: int, what: str) -
     if labels is None or (isinstance(labels, range) and labels == range(n)):
         return range(n)
     if isinstance(labels, str | bytes):
-        raise ValueError(f"{name}: expected {n} labels, one a {what}; got the single text {labels!r}")
+        raise ValueError(f"{name}: expected {n} labels, one a {what}; got the text {labels!r}")
+    if not isinstance(labels, Iterable):
+        raise ValueError(f"{name}: expected {n} labels, one a {what}; got {labels!r}")
+    if isinstance(labels, range) and len(labels) != n:
+        raise ValueError(f"{name}: expected {n} labels, one a {what}; got {len(labels)}")
     plain = tuple(labels.tolist() if isinstance(labels, np.ndarray) else map(_plain, labels))
     if len(plain) != n:
         raise ValueError(f"{name}: expected {n} labels, one a {what}; got {len(plain)}")
@@ -47,7 +51,7 @@ def index_of(name: str, labels: Labels) -> dict[Hashable, int]:
 def position(labels: Labels, index: dict[Hashable, int] | None, label: Hashable, what: str) -> int:
     """Look one label up, or say which one is unknown."""
     if index is None:  # labels is a range: its own index
-        known = isinstance(label, int | np.integer) and not isinstance(label, bool) and label in labels
+        known = isinstance(label, int | np.integer) and not isinstance(label, bool) and int(label) in labels
         found = int(label) if known else None  # type: ignore[call-overload]
     else:
         try:
@@ -74,6 +78,8 @@ def decode(stored: np.ndarray) -> Labels:
     plain = json.loads(stored.astype(np.uint8).tobytes().decode())
     if isinstance(plain, dict):
         return range(int(plain[_RANGE]))
+    if not isinstance(plain, list):
+        raise ValueError(f"expected a list of labels; found {type(plain).__name__}")
     return tuple(_from_json(item) for item in plain)
 
 

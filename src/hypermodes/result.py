@@ -304,13 +304,26 @@ class ModeSet:
         table = ModeTable(**{field.name: stored[field.name] for field in fields(ModeTable)})
         edge_mode = stored["edge_mode"]
         n, total = table.density.size, edge_mode.size
-        if table.ptr.shape != (n + 1,) or table.ptr[0] != 0 or table.ptr[-1] != table.support.size:
-            raise ValueError("the supports do not fit together")
-        if (np.diff(table.ptr) < 0).any() or table.support.shape != table.weights.shape:
+        for name, column in vars(table).items():
+            entries = {"ptr": n + 1, "support": table.support.size, "weights": table.support.size}.get(
+                name, n
+            )
+            if column.shape != (entries,):
+                raise ValueError(f"{name} has shape {column.shape}, expected {(entries,)}")
+        for name in ("ptr", "support", "worst_edge", "ties", "rounds", "steps"):
+            if getattr(table, name).dtype.kind != "i":
+                raise ValueError(f"{name} does not hold integers")
+        if edge_mode.dtype.kind != "i" or edge_mode.ndim != 1:
+            raise ValueError("edge_mode does not hold integers")
+        if table.ptr[0] != 0 or table.ptr[-1] != table.support.size or (np.diff(table.ptr) < 1).any():
             raise ValueError("the supports do not fit together")
         for values, low, high in ((table.support, 0, total), (edge_mode, -1, n)):
             if values.size and not (values.min() >= low and values.max() < high):
                 raise ValueError(f"found an index outside {low} … {high - 1}")
+        if not (table.weights > 0).all() or not np.isfinite(table.density).all():
+            raise ValueError("found shares or densities that are no positive numbers")
+        if not set(table.status.tolist()) <= {status.name for status in Status}:
+            raise ValueError("found an unknown status")
         if hypergraph is not None and hypergraph.n_edges != total:
             raise ValueError(
                 f"they belong to {total} hyperedges, the hypergraph given has {hypergraph.n_edges}"

@@ -151,11 +151,18 @@ def start_point(subject: Hypergraph | Affinity, start: Any) -> Point:
             )
     else:
         p = np.zeros(affinity.n)
-        masses = start if isinstance(start, Mapping) else dict.fromkeys(_named(subject, start))
-        if not masses:
+        named = start if isinstance(start, Mapping) else _named(subject, start)
+        positions = edge_positions(subject, named, "start")
+        if positions.size == 0:
             raise ValueError("start: expected at least one hyperedge; got none")
-        equal = 1 / len(masses)
-        p[edge_positions(subject, masses, "start")] = [equal if m is None else m for m in masses.values()]
+        try:
+            p[positions] = (
+                list(start.values()) if isinstance(start, Mapping) else 1 / np.unique(positions).size
+            )
+            if isinstance(start, Mapping) and any(mass is None for mass in start.values()):
+                raise TypeError
+        except (TypeError, ValueError):
+            raise ValueError(f"start: expected probabilities; got {list(start.values())!r}") from None
     bad = np.flatnonzero(~((p >= 0) & np.isfinite(p)))
     if bad.size:
         raise ValueError(f"start: expected probabilities; entry {int(bad[0])} is {float(p[bad[0]])!r}")
@@ -186,6 +193,8 @@ def edge_positions(subject: Hypergraph | Affinity, labels: Iterable[Hashable], n
     else:
         known = range(as_affinity(subject).n)
         index = partial(names.position, known, None, what="hyperedge")
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise ValueError(f"{name}: expected labels of hyperedges; got {labels!r}")
     try:
         return np.array([index(label) for label in labels], dtype=np.int64)
     except ValueError as error:

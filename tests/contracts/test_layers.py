@@ -1,5 +1,7 @@
 """The readable layer and the compiled one are the same algorithm: what holds for one holds for both."""
 
+from itertools import combinations, combinations_with_replacement
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,6 +30,30 @@ def test_every_mode_is_certified_and_a_local_maximiser(layer, subject):
     for mode in modes:
         assert mode.status is Status.CERTIFIED
         assert oracles.is_local_maximiser(matrix, mode.distribution(len(matrix)))
+
+
+@both_layers
+@pytest.mark.parametrize("n_edges", [2, 3, 4, 5])
+def test_every_hypergraph_of_a_few_pairs_of_four_vertices_is_solved(layer, n_edges):
+    # All of them, copies included: the smallest place where twins, ties, flats and saddles meet.
+    for edges in combinations_with_replacement(combinations(range(4), 2), n_edges):
+        hypergraph = Hypergraph.from_edges(edges)
+        matrix = oracles.affinity_of(hypergraph)
+        for mode in layer(hypergraph):
+            assert mode.status is Status.CERTIFIED, edges
+            assert mode.certificate.holds(1e-9), edges
+            assert oracles.is_local_maximiser(matrix, mode.distribution(n_edges)), edges
+
+
+@both_layers
+def test_a_nearly_flat_chain_is_climbed_in_few_steps(layer):
+    # 2 - 0 - 1 - 3 with affinities 2, 2.00001 and 3: on the way to {1, 3} payoffs differ in the sixth digit.
+    matrix = np.zeros((4, 4))
+    matrix[0, 1], matrix[0, 2], matrix[1, 3] = 2.00001, 2.0, 3.0
+    for mode in layer(MatrixAffinity(matrix + matrix.T)):
+        assert mode.status is Status.CERTIFIED
+        assert mode.support.tolist() == [1, 3]
+        assert mode.steps < 1000
 
 
 @both_layers

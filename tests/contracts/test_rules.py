@@ -68,9 +68,9 @@ def test_a_climb_that_converged_ends_where_all_payoffs_on_the_support_agree(rule
     assume(climbed.converged)
     p = climbed.point.p
     payoff, value = face @ p, p @ face @ p
-    # The rule stops at tol F, where F and Mp carry rounding of 2n eps times the largest affinity; FaceSolve
-    # solves a linear system to a residual of the same kind.
-    slack = rule.tol * value + 20 * len(face) * EPS * face.max()
+    # The rule stops at tol F; to trim entries below tol moves every payoff by at most n tol max M; and F, Mp
+    # and the residual of a linear solve carry rounding of some n eps max M.
+    slack = rule.tol * value + len(face) * (rule.tol + 20 * EPS) * face.max()
     assert np.abs(payoff[p > 0] - value).max() <= slack
 
 
@@ -83,7 +83,7 @@ def test_a_rule_that_may_admit_anyone_leaves_no_one_outside_who_would_help(rule,
     assume(climbed.converged)
     p = climbed.point.p
     payoff, value = face @ p, p @ face @ p
-    # Second line of Eq. (7). To trim entries below tol moves every payoff by at most n tol max M.
+    # Second line of Eq. (7), with the slack of the first.
     slack = rule.tol * value + len(face) * (rule.tol + 20 * EPS) * face.max()
     assert (payoff[p == 0] <= value + slack).all()
 

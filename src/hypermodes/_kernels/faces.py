@@ -71,9 +71,10 @@ def infect(face, p, payoff, tol, warm_up, max_steps):
                 elif gain < second_worst:
                     second_worst = gain
         p[chosen] = 0.0 if removed else p[chosen] + amount
-        if step % 100 == 99 or worst < 0.5 * value:
+        low = value * (0.5 - EQUAL)
+        if step % 100 == 99 or worst < low:
             for a in range(w):
-                if payoff[a] < 0.5 * value:  # to drop these together always raises F
+                if payoff[a] < low:  # to drop these together always raises F
                     p[a] = 0.0
             refresh(face, p, payoff)
             value = density_of(p, payoff)
@@ -83,7 +84,7 @@ def infect(face, p, payoff, tol, warm_up, max_steps):
         if rise <= tol * value and fall <= tol * value:
             return warm_up + step
         equal = EQUAL * (value + rise)
-        infection = rise >= fall
+        infection = rise >= fall - equal
         if second_best >= best - equal if infection else second_worst <= worst + equal:
             _mixed(face, p, payoff, value, best if infection else worst, infection, equal)
             value = density_of(p, payoff)

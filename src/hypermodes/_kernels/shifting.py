@@ -218,14 +218,14 @@ def members(rows, p):
 
 
 @njit(**OPTIONS)
-def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, stop):
+def shift_block(graph, work, start_ptr, start_rows, start_shares, fresh, tol, limits, stop):
     """Shift a block of starts to their modes.
 
     Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
-    in the same form. `limits` are max_rounds, max_steps, warm_up, admit and max_support. The notes of each
-    start are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is the status
-    of a start that needs second order to go on or to be certified: `second_order` decides. `stop[0]` ends
-    the block early.
+    in the same form. `fresh` tells starts from points to go on from. `limits` are max_rounds, max_steps,
+    warm_up, admit and max_support. The notes of each start are status, rounds, steps, density, spread,
+    excess, worst row, number of ties. OPEN is the status of a start that needs second order to go on or to
+    be certified: `second_order` decides. `stop[0]` ends the block early.
     """
     max_rounds, max_steps, warm_up, admit, max_support = limits
     n = start_ptr.size - 1
@@ -239,7 +239,7 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, tol, limits, s
         )
         support, p = rows, q
         face = dense_face(graph, work, rows)
-        first = rows.size == 1  # a single hyperedge has density 0: nothing to climb
+        first = fresh and rows.size == 1  # a single hyperedge has density 0: nothing to climb
         status, rounds, steps, flat = STOPPED, 0, 0, False
         value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
         while not stop[0]:
