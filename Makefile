@@ -26,8 +26,9 @@ imports: .venv/.dev  ## imports point one way
 
 check: test lint types imports  ## all of the above
 
-bench: .venv/.dev  ## time and memory of the product Mp against its size
+bench: .venv/.dev  ## ratios, growth exponents and memory: the product Mp and the fast core
 	$(BIN)/python benchmarks/product.py
+	$(BIN)/python benchmarks/fast_core.py
 
 convergence: .venv/.dev  ## rounds and steps to the certificate on five crescents
 	$(BIN)/python benchmarks/convergence.py

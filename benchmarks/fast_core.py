@@ -38,6 +38,10 @@ def points_hypergraph(n: int, k: int):
     return knn_hypergraph(np.random.default_rng(0).random((n, 2)), k)
 
 
+def mean_density(modes) -> str:
+    return f"{modes.densities[modes.edge_mode[modes.edge_mode >= 0]].mean():.5f}"
+
+
 def compile_kernels() -> None:
     """Compile, or load from the cache, everything that will be timed."""
     from hypermodes import MatrixAffinity, find_modes
@@ -59,10 +63,15 @@ def paper(quick: bool) -> list[tuple[str, str]]:
     rows = [(f"kNN, {n:,} points, k=10, all starts: seconds", f"{seconds:.3f}")]
     fast = modes.densities[modes.edge_mode[sample]].mean()
     for name, settle in (("alone", False), ("then the exact solve", True)):
-        slow, taken = timed(lambda s=settle: [shift(hypergraph, i, dynamics=Replicator(), settle=s) for i in sample])
+        slow, taken = timed(
+            lambda s=settle: [shift(hypergraph, i, dynamics=Replicator(), settle=s) for i in sample]
+        )
         density = np.mean([mode.density for mode in slow])
         rows += [
-            (f"replicator {name}: times slower ({len(sample)} starts)", f"{taken / len(sample) * n / seconds:,.0f}"),
+            (
+                f"replicator {name}: times slower ({len(sample)} starts)",
+                f"{taken / len(sample) * n / seconds:,.0f}",
+            ),
             (f"replicator {name}: mean density, ours / theirs", f"{fast:.4f} / {density:.4f}"),
         ]
     return rows
@@ -77,14 +86,22 @@ def growth(quick: bool) -> list[tuple[str, str]]:
     rows, taken = [], []
     for n in sizes:
         hypergraph = points_hypergraph(n, 8)
-        modes, seconds = min((timed(find_modes, hypergraph) for _ in range(3 if n < 10**6 else 1)), key=lambda r: r[1])
+        modes, seconds = min(
+            (timed(find_modes, hypergraph) for _ in range(3 if n < 10**6 else 1)), key=lambda r: r[1]
+        )
         taken.append(seconds)
         label = f"kNN, {n:,} points, k=8, all starts"
         rows.append((f"{label}: seconds (microseconds a start)", f"{seconds:.2f} ({seconds / n * 1e6:.1f})"))
-        rows.append((f"{label}: modes, certified", f"{len(modes):,}, {(modes.table.status == 'CERTIFIED').sum():,}"))
+        rows.append(
+            (f"{label}: modes, certified", f"{len(modes):,}, {(modes.table.status == 'CERTIFIED').sum():,}")
+        )
         del hypergraph, modes
     exponent = np.polyfit(np.log(sizes), np.log(taken), 1)[0]
-    return [*rows, ("growth exponent of total time", f"{exponent:.3f}"), ("peak memory, MB", f"{peak_mb():,.0f}")]
+    return [
+        *rows,
+        ("growth exponent of total time", f"{exponent:.3f}"),
+        ("peak memory, MB", f"{peak_mb():,.0f}"),
+    ]
 
 
 def query(quick: bool) -> list[tuple[str, str]]:
@@ -112,7 +129,7 @@ def popular(quick: bool) -> list[tuple[str, str]]:
     hypergraph = Hypergraph.from_edges(_bills(quick))
     modes, seconds = timed(find_modes, hypergraph)
     return [("seconds", f"{seconds:.2f}"), ("MB", f"{peak_mb() - base:.0f}"), ("modes", repr(modes)),
-            ("mean density", f"{modes.densities[modes.edge_mode[modes.edge_mode >= 0]].mean():.5f}")]  # fmt: skip
+            ("mean density", mean_density(modes))]  # fmt: skip
 
 
 def popular_rows(quick: bool) -> list[tuple[str, str]]:
@@ -125,17 +142,24 @@ def popular_rows(quick: bool) -> list[tuple[str, str]]:
     begin = time.perf_counter()
     matrix = HyperedgeAffinity(hypergraph).matrix()
     entries = matrix.nnz
-    affinity = MatrixAffinity.__new__(MatrixAffinity)  # what the checks would copy is not charged to the rival
+    affinity = MatrixAffinity.__new__(
+        MatrixAffinity
+    )  # what the checks would copy is not charged to the rival
     object.__setattr__(affinity, "values", matrix)
     modes = find_modes(affinity)
     seconds = time.perf_counter() - begin
     return [("seconds", f"{seconds:.2f}"), ("MB", f"{peak_mb() - base:.0f}"), ("modes", repr(modes)),
             ("neighbours a hyperedge", f"{entries / hypergraph.n_edges:.0f}"),
-            ("mean density", f"{modes.densities[modes.edge_mode[modes.edge_mode >= 0]].mean():.5f}")]  # fmt: skip
+            ("mean density", mean_density(modes))]  # fmt: skip
 
 
 def _bills(quick: bool) -> list[list[int]]:
-    path = Path(os.environ["HYPERMODES_DATA"]) / "hypergraphs_labelled" / "SN-congress-bills" / "hyperedges.txt.gz"
+    path = (
+        Path(os.environ["HYPERMODES_DATA"])
+        / "hypergraphs_labelled"
+        / "SN-congress-bills"
+        / "hyperedges.txt.gz"
+    )
     with gzip.open(path, "rt") as file:
         edges = [[int(v) for v in line.split(",")] for line in file if line.strip()]
     return edges[::20] if quick else edges
@@ -150,7 +174,7 @@ def first(quick: bool) -> list[tuple[str, str]]:
 
 
 def cold(quick: bool) -> list[tuple[str, str]]:
-    """First `find_modes` of a fresh environment, compilation and imports included, and of the next process."""
+    """First `find_modes` of a fresh environment, compilation and imports included; then of the next process."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("first process, nothing compiled", "second process"):
@@ -162,7 +186,9 @@ def cold(quick: bool) -> list[tuple[str, str]]:
 SECTIONS = {f.__name__: f for f in (cold, paper, growth, query, popular, popular_rows)}
 
 
-def _in_process(section: str, quick: bool, environment: dict[str, str] | None = None) -> list[tuple[str, str]]:
+def _in_process(
+    section: str, quick: bool, environment: dict[str, str] | None = None
+) -> list[tuple[str, str]]:
     command = [sys.executable, __file__, "--one", section, *(["--quick"] if quick else [])]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
     out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables).stdout
@@ -170,7 +196,9 @@ def _in_process(section: str, quick: bool, environment: dict[str, str] | None = 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=f"some of {', '.join(SECTIONS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--one", help=argparse.SUPPRESS)

@@ -25,7 +25,7 @@ def five_crescents(
 
     A crescent is the region between two half circles that meet at its horns: radius 1 at the middle
     line, 0.3 wide at its waist, points drawn uniformly by angle. Neighbours are 1.2 apart, so that no two
-    touch: the gap is about 0.35.
+    touch: the gap is about 0.3.
 
     Parameters
     ----------
