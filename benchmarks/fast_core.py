@@ -174,7 +174,7 @@ def first(quick: bool) -> list[tuple[str, str]]:
 
 
 def cold(quick: bool) -> list[tuple[str, str]]:
-    """First `find_modes` of a fresh environment, compilation and imports included; then of the next process."""
+    """First `find_modes` of a fresh environment, with imports and compilation; then of the next process."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("first process, nothing compiled", "second process"):

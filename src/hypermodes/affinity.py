@@ -4,8 +4,11 @@ Everything that climbs sees only an `Affinity`: a symmetric non-negative matrix 
 through products, rows and small dense blocks. `HyperedgeAffinity` never forms the matrix.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +18,7 @@ from hypermodes.hypergraph import Hypergraph
 
 # A face larger than this is worked on through products instead of as a dense matrix (32 MB).
 DENSE_FACE = 2048
+_LARGE_PRODUCT = 1_000_000  # entries of a sparse matrix from which a product is worth threads
 
 
 class Affinity(Protocol):
@@ -58,7 +62,8 @@ class HyperedgeAffinity:
 
     Notes
     -----
-    A product takes four sparse passes, O(number of incidences) in time; both orientations together
+    A product takes four sparse passes, O(number of incidences) in time, in threads where that is worth
+    it; both orientations together
     take 32 bytes an incidence (below 2³¹ of them). Nothing is of size |E|².
 
     Examples
@@ -103,18 +108,29 @@ class HyperedgeAffinity:
         parts = (self._edge_rows.data, rows.indices, rows.indptr)
         return sp.csr_array(parts, shape=rows.shape, copy=False)
 
+    @cached_property
+    def _edge_blocks(self) -> list[sp.csr_array]:
+        return _in_blocks(self._edge_rows)
+
+    @cached_property
+    def _vertex_blocks(self) -> list[sp.csr_array]:
+        return _in_blocks(self._vertex_rows)
+
     def matvec(self, x: np.ndarray) -> np.ndarray:
         """Product M x in O(number of incidences), Eq. (2)."""
         x = np.asarray(x, dtype=np.float64)
-        by_vertex, rated = self._vertex_rows @ x, self._vertex_rows @ (self.rate * x)
-        product: np.ndarray = self.rate * (self._edge_rows @ by_vertex) + self._edge_rows @ rated
-        present = np.flatnonzero(x)
-        if present.size > self.n // 8:
+        by_vertex, rated = _product(self._vertex_blocks, x), _product(self._vertex_blocks, self.rate * x)
+        product = _product(self._edge_blocks, by_vertex)
+        product *= self.rate
+        product += _product(self._edge_blocks, rated)
+        if np.count_nonzero(x) > self.n // 8:
             own = self._own_overlap * x
             product -= own  # M has no diagonal
             # What is left of large terms that cancel is rounding: |e| of them were added up.
-            product[np.abs(product) <= 1e-15 * self.hypergraph.edge_sizes * np.abs(own)] = 0.0
+            own *= 1e-15 * self.hypergraph.edge_sizes
+            product[np.abs(product) <= np.abs(own, out=own)] = 0.0
         else:  # few: their own terms leave vertex by vertex, exactly where nobody else has mass
+            present = np.flatnonzero(x)
             rows = self._edge_rows[present]
             entry = np.repeat(present, np.diff(rows.indptr))
             others = self.rate[entry] * (by_vertex[rows.indices] - x[entry])
@@ -125,8 +141,7 @@ class HyperedgeAffinity:
 
     def _overlap(self, x: np.ndarray) -> np.ndarray:
         """Bᵀ(B x): Σ_j |e_i ∩ e_j| x_j for every i."""
-        overlap: np.ndarray = self._edge_rows @ (self._vertex_rows @ x)
-        return overlap
+        return _product(self._edge_blocks, _product(self._vertex_blocks, x))
 
     def row(self, i: int) -> np.ndarray:
         """One row, dense: the affinity of hyperedge i to all."""
@@ -256,6 +271,29 @@ def as_affinity(subject: Hypergraph | Affinity) -> Affinity:
             + (": wrap the matrix in MatrixAffinity(...)" if hasattr(subject, "shape") else "")
         )
     return subject
+
+
+def _in_blocks(matrix: sp.csr_array) -> list[sp.csr_array]:
+    """The rows of a large matrix in one block for each core, without copying its entries."""
+    cores = os.cpu_count() or 1
+    if matrix.nnz < _LARGE_PRODUCT or cores == 1:
+        return [matrix]
+    cuts = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, cores + 1))
+    cuts[0], cuts[-1] = 0, matrix.shape[0]
+    blocks = []
+    for low, high in pairwise(cuts):
+        begin, end = matrix.indptr[low], matrix.indptr[high]
+        pieces = (matrix.data[begin:end], matrix.indices[begin:end], matrix.indptr[low : high + 1] - begin)
+        blocks.append(sp.csr_array(pieces, shape=(high - low, matrix.shape[1]), copy=False))
+    return blocks
+
+
+def _product(blocks: list[sp.csr_array], x: np.ndarray) -> np.ndarray:
+    """Product of a matrix in blocks of rows with x, a thread a block; the result is the same to the bit."""
+    if len(blocks) == 1:
+        return blocks[0] @ x
+    with ThreadPoolExecutor(len(blocks)) as pool:
+        return np.concatenate(list(pool.map(lambda block: block @ x, blocks)))
 
 
 def _unit(n: int, i: int) -> np.ndarray:

@@ -42,7 +42,7 @@ class Budget:
     tol: float = 1e-9
     max_rounds: int = 100
     max_steps: int = 100_000
-    warm_up: int = 5
+    warm_up: int = 20
     admit: int = 256
     max_support: int = 512
 

@@ -30,7 +30,7 @@ class Certificate:
     excess: float
     """Largest (Mp)_j - F off the support, at least 0; positive if a hyperedge left out would raise F."""
     worst_edge: int
-    """The hyperedge off the support with the largest payoff, -1 if there is none."""
+    """The hyperedge off the support with the largest payoff, -1 if none meets the support."""
     curvature: float
     """Largest curvature of F inside the support: negative at a strict mode, 0 on a flat one, positive at
     a saddle. -inf on a single hyperedge; nan where Eq. (7) fails already."""
@@ -90,7 +90,7 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
         density=value,
         spread=spread(point),
         excess=excess(point),
-        worst_edge=int(outside[np.argmax(point.payoff[outside])]) if outside.size else -1,
+        worst_edge=int(outside[np.argmax(point.payoff[outside])]) if point.payoff[outside].any() else -1,
         curvature=np.nan,
         ties=int(ties(point, tol).size),
         tie_curvature=np.nan,

@@ -103,7 +103,7 @@ class InfectionImmunization:
 
     tol: float = 1e-9
     max_steps: int = 100_000
-    warm_up: int = 5
+    warm_up: int = 20
 
     def __post_init__(self) -> None:
         _check_budget(self)

@@ -22,6 +22,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it.
     """
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"path: cannot write {os.fspath(path)!r}, there is no folder {str(target.parent)!r}"
+        )
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
     os.close(handle)
     temporary = Path(name)
@@ -65,5 +69,5 @@ def load_arrays(
 # What a damaged or hostile file makes NumPy, zipfile, zlib and json raise.
 _MALFORMED = (
     ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OverflowError, RecursionError,
-    MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error,
+    MemoryError, RuntimeError, OSError, zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip

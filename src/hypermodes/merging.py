@@ -67,9 +67,13 @@ def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
     new[:1] = True
     for key in keys:
         new[1:] |= key[order][1:] != key[order][:-1]
+    first = order[new]
+    by_appearance = np.argsort(first)
+    place = np.empty(first.size, dtype=np.int64)
+    place[by_appearance] = np.arange(first.size)
     label = np.empty(n, dtype=np.int64)
-    label[order] = np.cumsum(new) - 1
-    return order[new], label
+    label[order] = place[np.cumsum(new) - 1]
+    return first[by_appearance], label
 
 
 def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: float) -> np.ndarray:
@@ -106,7 +110,7 @@ def as_table(prepared: Prepared, found: Found, budget: Budget) -> ModeTable:
     points, notes = found
     critical = notes[:, [SPREAD, EXCESS]].max(axis=1, initial=0.0) <= budget.tol * notes[:, DENSITY]
     members_ptr, members = prepared.members
-    counts = np.diff(members_ptr)[points.rows]
+    counts = members_ptr[points.rows + 1] - members_ptr[points.rows]
     edges_ptr = np.concatenate(([0], np.cumsum(counts)))
     edges = members[np.repeat(members_ptr[points.rows] - edges_ptr[:-1], counts) + np.arange(edges_ptr[-1])]
     weights = np.repeat(points.shares / counts, counts)
@@ -176,7 +180,7 @@ def _faces(prepared: Prepared, points: Points, size: int) -> np.ndarray:
     nothing between supports.
     """
     graph, rows = prepared.graph, points.rows
-    entries = np.diff(graph.row_ptr)[rows]
+    entries = graph.row_ptr[rows + 1] - graph.row_ptr[rows]
     begin = np.concatenate(([0], np.cumsum(entries)))
     where = np.repeat(graph.row_ptr[rows] - begin[:-1], entries) + np.arange(begin[-1])
     columns = graph.row_idx[where].astype(np.int64)

@@ -205,7 +205,7 @@ def printed_direction(affinity: Affinity, point: Point) -> np.ndarray:
 
 
 def printed_step_length(point: Point, h: np.ndarray) -> float:
-    """c* as printed: min(pᵀMh/λ, min_i p_i/(1-p_i)), with λ = F(p). Undefined (nan) at F = 0."""
+    """c* as printed: min(pᵀMh/λ, min_i p_i/(1-p_i)), with λ = F(p). Without a finite value at F = 0."""
     inside = point.p[point.p > 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         printed = np.float64(h @ point.payoff) / np.float64(density(point))
