@@ -73,6 +73,11 @@ class Prepared:
         return cls(*matrix_graph(matrix.indptr, matrix.indices, matrix.data))
 
     @property
+    def rate(self) -> np.ndarray | None:
+        """w(e)/δ(e) of each class; None for a matrix."""
+        return self.graph.rate if self.graph.rate.size else None
+
+    @property
     def n_rows(self) -> int:
         """Number of classes."""
         return int(self.graph.twins.size)
@@ -161,14 +166,18 @@ def _shift_block(
     from hypermodes._kernels.shifting import shift_block
 
     work = prepared.workspace()
-    notes, *points = shift_block(prepared.graph, work, *block, fresh, budget.tol, budget.limits, stop)
+    notes, *points = shift_block(
+        prepared.graph, prepared.rate, work, *block, fresh, budget.tol, budget.limits, stop
+    )
     return Found(_cut(*points), notes)
 
 
 def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
     from hypermodes._kernels.second_order import examine
 
-    bends, *points = examine(prepared.graph, prepared.workspace(), *block, budget.tol, budget.max_support)
+    bends, *points = examine(
+        prepared.graph, prepared.rate, prepared.workspace(), *block, budget.tol, budget.max_support
+    )
     return Found(_cut(*points), bends[:, None])
 
 

@@ -42,7 +42,6 @@ class Work(NamedTuple):
     rated_mass: np.ndarray
     vertex_stamp: np.ndarray
     vertex_list: np.ndarray
-    head: np.ndarray
     stamp: np.ndarray
 
 
@@ -95,7 +94,6 @@ def workspace(graph):
         rated_mass=np.zeros(n_vertices),
         vertex_stamp=np.zeros(n_vertices, np.int64),
         vertex_list=np.zeros(n_vertices, np.int64),
-        head=np.zeros(n_vertices, np.int32),
         stamp=np.zeros(1, np.int64),
     )
 

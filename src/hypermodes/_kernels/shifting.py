@@ -2,6 +2,8 @@
 
 Twin of `shift.shift` with `Voting` and `InfectionImmunization`. A round costs the incidences of the support
 for the climb, and for the mode test those of the hyperedges around it; nothing depends on |E|.
+
+`rate` is w/δ of a hypergraph and None for a matrix: numba then leaves the other case out of what it compiles.
 """
 
 import numpy as np
@@ -14,12 +16,12 @@ DUST = 1e-15  # shares this far below the largest are rounding
 
 
 @njit(**OPTIONS)
-def payoffs(graph, work, support, p):
+def payoffs(graph, rate, work, support, p):
     """(Mp)_j for every row that meets the support, left in work.reward; how many, listed in work.row_list."""
     work.stamp[0] += 1
     stamp = work.stamp[0]
     touched = 0
-    if graph.rate.size == 0:
+    if rate is None:
         for a in range(support.size):
             for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
                 j = graph.row_idx[t]
@@ -42,7 +44,7 @@ def payoffs(graph, work, support, p):
                     work.vertex_list[n_vertices] = v
                     n_vertices += 1
                 work.mass[v] += p[a]
-                work.rated_mass[v] += graph.rate[k] * p[a]
+                work.rated_mass[v] += rate[k] * p[a]
         for c in range(n_vertices):
             v = work.vertex_list[c]
             mass, rated = work.mass[v], work.rated_mass[v]
@@ -53,7 +55,7 @@ def payoffs(graph, work, support, p):
                     work.reward[j] = 0.0
                     work.row_list[touched] = j
                     touched += 1
-                work.reward[j] += graph.rate[j] * mass + rated
+                work.reward[j] += rate[j] * mass + rated
     for a in range(support.size):  # members: listed even if they meet nothing, and without their own term
         k = support[a]
         if work.row_stamp[k] != stamp:
@@ -63,21 +65,21 @@ def payoffs(graph, work, support, p):
             touched += 1
         work.place_stamp[k] = stamp
         work.place[k] = a
-        if graph.rate.size:
-            own = 2.0 * graph.rate[k] * (graph.row_ptr[k + 1] - graph.row_ptr[k]) * p[a] / graph.twins[k]
+        if rate is not None:
+            own = 2.0 * rate[k] * (graph.row_ptr[k + 1] - graph.row_ptr[k]) * p[a] / graph.twins[k]
             rest = work.reward[k] - own
             work.reward[k] = rest if rest > 1e-14 * own else 0.0
     return touched
 
 
 @njit(**OPTIONS)
-def dense_face(graph, work, rows):
+def dense_face(graph, rate, work, rows):
     """M on a few rows, dense, by listing which of them each vertex has seen before."""
     w = rows.size
     face = np.zeros((w, w))
-    work.stamp[0] += 1
-    stamp = work.stamp[0]
-    if graph.rate.size == 0:
+    if rate is None:
+        work.stamp[0] += 1
+        stamp = work.stamp[0]
         for a in range(w):
             work.place_stamp[rows[a]] = stamp
             work.place[rows[a]] = a
@@ -90,34 +92,44 @@ def dense_face(graph, work, rows):
     total = 0
     for a in range(w):
         total += graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]
+    slots = 64
+    while slots < 2 * total:
+        slots *= 2
+    # A small table of the vertices met, with the last member that has each: it stays in the cache, which
+    # marks on all vertices would not.
+    vertex, head = np.empty(slots, np.int32), np.empty(slots, np.int32)
+    for h in range(slots):
+        vertex[h] = -1
     owner, previous = np.empty(total, np.int32), np.empty(total, np.int32)
     n = 0
     for a in range(w):
-        k = rows[a]
-        for t in range(graph.row_ptr[k], graph.row_ptr[k + 1]):
+        for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
             v = graph.row_idx[t]
-            if work.vertex_stamp[v] != stamp:
-                work.vertex_stamp[v] = stamp
-                work.head[v] = -1
-            q = work.head[v]
+            h = (v * 0x9E3779B1 >> 7) & (slots - 1)
+            while vertex[h] != v and vertex[h] >= 0:
+                h = (h + 1) & (slots - 1)
+            if vertex[h] < 0:
+                vertex[h] = v
+                head[h] = -1
+            q = head[h]
             while q >= 0:
                 face[a, owner[q]] += 1.0
                 q = previous[q]
-            owner[n], previous[n] = a, work.head[v]
-            work.head[v] = n
+            owner[n], previous[n] = a, head[h]
+            head[h] = n
             n += 1
     for a in range(w):
         k = rows[a]
         for b in range(a):
-            face[a, b] *= graph.rate[k] + graph.rate[rows[b]]
+            face[a, b] *= rate[k] + rate[rows[b]]
             face[b, a] = face[a, b]
         size = graph.row_ptr[k + 1] - graph.row_ptr[k]
-        face[a, a] = 2.0 * graph.rate[k] * size * (1.0 - 1.0 / graph.twins[k])
+        face[a, a] = 2.0 * rate[k] * size * (1.0 - 1.0 / graph.twins[k])
     return face
 
 
 @njit(**OPTIONS)
-def _strongest(graph, work, support, p, candidates, value, limit):
+def _strongest(graph, rate, work, support, p, candidates, value, limit):
     """The `limit` candidates of largest vote times gain, to nine digits; among equals, the first rows.
 
     The vote is the mode mass a candidate meets, found by walking around every member in turn.
@@ -134,7 +146,7 @@ def _strongest(graph, work, support, p, candidates, value, limit):
     for a in range(support.size):
         for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
             v = graph.row_idx[t]
-            if graph.rate.size == 0:
+            if rate is None:
                 if work.place_stamp[v] == stamp:
                     votes[work.place[v]] += p[a]
                 continue
@@ -218,7 +230,33 @@ def members(rows, p):
 
 
 @njit(**OPTIONS)
-def shift_block(graph, work, start_ptr, start_rows, start_shares, fresh, tol, limits, stop):
+def _survey(graph, work, support, p, others, first, tol):
+    """What the last payoffs say: density, spread, best payoff outside and whose, ties, number of violators.
+
+    The violators go into `others`, which is as long as the list of rows with a payoff.
+    """
+    value, spread, top, worst, n_ties, n_others = 0.0, 0.0, 0.0, -1, 0.0, 0
+    if not first:
+        for a in range(support.size):
+            value += p[a] * work.reward[support[a]]
+    for c in range(others.size):
+        j = work.row_list[c]
+        reward = work.reward[j]
+        if work.place_stamp[j] == work.stamp[0]:
+            spread = max(spread, abs(reward - value))
+            continue
+        if reward > value * (1.0 + tol):
+            others[n_others] = j
+            n_others += 1
+        elif reward >= value * (1.0 - tol):
+            n_ties += graph.twins[j]
+        if reward > top or (reward == top and j < worst):
+            top, worst = reward, j
+    return value, spread, top, worst, n_ties, n_others
+
+
+@njit(**OPTIONS)
+def shift_block(graph, rate, work, start_ptr, start_rows, start_shares, fresh, tol, limits, stop):
     """Shift a block of starts to their modes.
 
     Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
@@ -238,7 +276,7 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, fresh, tol, li
             start_rows[start_ptr[i] : start_ptr[i + 1]], start_shares[start_ptr[i] : start_ptr[i + 1]]
         )
         support, p = rows, q
-        face = dense_face(graph, work, rows)
+        face = dense_face(graph, rate, work, rows)
         first = fresh and rows.size == 1  # a single hyperedge has density 0: nothing to climb
         status, rounds, steps, flat = STOPPED, 0, 0, False
         value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
@@ -255,26 +293,9 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, fresh, tol, li
                 steps += max(taken, 0)
                 trim(q, payoff, DUST)
                 support, p = members(rows, q)
-            touched = payoffs(graph, work, support, p)
-            value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
-            if not first:
-                for a in range(support.size):
-                    value += p[a] * work.reward[support[a]]
+            touched = payoffs(graph, rate, work, support, p)
             others = np.empty(touched, np.int64)
-            n_others = 0
-            for c in range(touched):
-                j = work.row_list[c]
-                reward = work.reward[j]
-                if work.place_stamp[j] == work.stamp[0]:
-                    spread = max(spread, abs(reward - value))
-                    continue
-                if reward > value * (1.0 + tol):
-                    others[n_others] = j
-                    n_others += 1
-                elif reward >= value * (1.0 - tol):
-                    n_ties += graph.twins[j]
-                if reward > top or (reward == top and j < worst):
-                    top, worst = reward, j
+            value, spread, top, worst, n_ties, n_others = _survey(graph, work, support, p, others, first, tol)
             if first and top == 0.0 and graph.twins[support[0]] == 1.0:
                 status = ISOLATED
             elif not first and (flat or n_others == 0):
@@ -289,13 +310,13 @@ def shift_block(graph, work, start_ptr, start_rows, start_shares, fresh, tol, li
             most = min(admit, max_support - support.size)
             others = others[:n_others]
             if n_others > most:
-                others = _strongest(graph, work, support, p, others, value, most)
+                others = _strongest(graph, rate, work, support, p, others, value, most)
             m = support.size
             rows, q = np.empty(m + others.size, np.int64), np.zeros(m + others.size)
             for a in range(rows.size):
                 rows[a] = support[a] if a < m else others[a - m]
                 q[a] = p[a] if a < m else 0.0
-            face = dense_face(graph, work, rows)
+            face = dense_face(graph, rate, work, rows)
             _expand(face, q, work.reward, rows, m, value, first)
             first = False
         notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3] = status, rounds, steps, value
