@@ -175,8 +175,8 @@ def _strongest(graph, rate, work, support, p, candidates, value, limit):
 
 
 @njit(**OPTIONS)
-def _expand(face, p, reward, rows, m, value, first):
-    """p + c*h by voting, for the m members and the candidates behind them; Eq. (13)."""
+def _expand(face, twins, p, reward, rows, m, value, first):
+    """p + c*h by voting, for the m members and the candidates behind them; Eq. (13). Each twin has a vote."""
     w = p.size
     h = np.zeros(w)
     total = 0.0
@@ -185,9 +185,9 @@ def _expand(face, p, reward, rows, m, value, first):
         for b in range(m):
             if face[a, b] > 0.0:
                 vote += p[b]
-        h[a] = vote * (reward[rows[a]] - value)
+        h[a] = twins[rows[a]] * vote * (reward[rows[a]] - value)
         total += h[a]
-    twin = face[0, 0] if first else 0.0  # a start with twins: they are candidates as well
+    twin = twins[rows[0]] * face[0, 0] if first else 0.0  # a start with twins: they are candidates as well
     total += twin
     slope = 0.0
     for a in range(m, w):
@@ -196,7 +196,7 @@ def _expand(face, p, reward, rows, m, value, first):
     for b in range(m):
         h[b] = -p[b]
     h[0] += twin / total
-    slope += twin / total * twin
+    slope += twin / total * face[0, 0]
     bend = 0.0
     for a in range(w):
         for b in range(w):
@@ -317,7 +317,7 @@ def shift_block(graph, rate, work, start_ptr, start_rows, start_shares, fresh, t
                 rows[a] = support[a] if a < m else others[a - m]
                 q[a] = p[a] if a < m else 0.0
             face = dense_face(graph, rate, work, rows)
-            _expand(face, q, work.reward, rows, m, value, first)
+            _expand(face, graph.twins, q, work.reward, rows, m, value, first)
             first = False
         notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3] = status, rounds, steps, value
         notes[i, 4], notes[i, 5], notes[i, 6], notes[i, 7] = spread, max(0.0, top - value), worst, n_ties
