@@ -14,7 +14,7 @@ from hypermodes.affinity import DENSE_FACE, Affinity, Face, face_of
 from hypermodes.certificate import bending
 from hypermodes.simplex import Point, density, excess, negligible, room, spread, support, trimmed
 
-_DUST = 1e-15  # shares this far below the largest are rounding
+_DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
 _REFRESH = 1000  # steps between two fresh products: a rule may update the payoff incrementally
 
 

@@ -71,7 +71,7 @@ def shift(
     --------
     >>> H = Hypergraph.from_edges([[1, 2, 3], [2, 3, 4], [1, 3, 4], [5, 6], [6, 7]])
     >>> shift(H, 0)
-    Mode(3 hyperedges, density 0.888889, CERTIFIED, 2 rounds, 6 steps)
+    Mode(3 hyperedges, density 0.888889, CERTIFIED, 2 rounds, 15 steps)
     """
     affinity = as_affinity(subject)
     check_rules(dynamics, expansion, max_rounds, callback)

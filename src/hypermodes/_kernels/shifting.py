@@ -12,7 +12,7 @@ from numba import njit
 from hypermodes._kernels.faces import OPTIONS, infect, refresh, settle, trim
 
 CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, OPEN, STOPPED = range(7)
-DUST = 1e-15  # shares this far below the largest are rounding
+DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
 
 
 @njit(**OPTIONS)
