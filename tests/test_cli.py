@@ -65,6 +65,19 @@ def test_a_folder_that_cannot_be_made_ends_in_one_line(tmp_path, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_file_where_the_folder_should_be_ends_in_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    assert main(["demo", "--out", str(tmp_path / "file"), "--samples", "40", "--quiet"]) == 1
+    assert "is a file; expected a folder" in capsys.readouterr().err
+
+
+def test_a_seed_below_zero_is_a_usage_error(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--seed", "-1"])
+    assert stop.value.code == 2
+    assert "--seed: expected a whole number" in capsys.readouterr().err
+
+
 def test_an_interruption_is_not_a_traceback(tmp_path, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

@@ -94,3 +94,38 @@ def test_the_readable_layer_gives_the_same_set():
     np.testing.assert_array_equal(slow.edge_mode, MODES.edge_mode)
     np.testing.assert_allclose(slow.densities, MODES.densities, rtol=1e-12)
     assert slow.labels(0) == MODES.labels(0)
+
+
+def test_ranks_count_from_either_end_and_slices_are_tuples():
+    assert MODES[-1].support.tolist() == MODES[1].support.tolist()
+    assert [mode.density for mode in MODES[:5]] == MODES.densities.tolist()
+    for k in (2, -3, "a"):
+        with pytest.raises(IndexError, match=r"k: expected the rank of a mode, 0 … 1; got"):
+            MODES[k]
+        with pytest.raises(IndexError, match="k: expected the rank of a mode"):
+            MODES.members(k)
+
+
+def test_a_mode_is_certified_again_by_name():
+    for mode in MODES:
+        assert hm.certify(HYPERGRAPH, mode).holds()
+        assert hm.certify(hm.HyperedgeAffinity(HYPERGRAPH), mode.distribution(6)).holds()
+
+
+@pytest.mark.parametrize("given", [MODES, "a", np.ones(3), np.ones(6), np.array([np.nan] * 6), None])
+def test_what_is_no_point_of_the_hypergraph_is_not_certified(given):
+    with pytest.raises(ValueError, match="point: expected a mode of this hypergraph, or 6 probabilities"):
+        hm.certify(HYPERGRAPH, given)
+
+
+def test_a_mode_of_another_hypergraph_is_not_certified():
+    with pytest.raises(ValueError, match="point: expected a mode of this hypergraph"):
+        hm.certify(hm.Hypergraph.from_edges([[1, 2], [2, 3]]), MODES[1])
+
+
+def test_what_cannot_be_written_names_the_path(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; expected the name of a file"):
+        MODES.to_csv(tmp_path)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        MODES.save(tmp_path / "nowhere" / "modes.npz")
+    assert list(tmp_path.iterdir()) == []

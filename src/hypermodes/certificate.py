@@ -78,12 +78,7 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
     """
     affinity = as_affinity(subject)
     if not isinstance(point, Point):
-        p = (
-            point.distribution(affinity.n)
-            if hasattr(point, "distribution")
-            else np.asarray(point, dtype=float)
-        )
-        point = Point(p, affinity.matvec(p))
+        point = _as_point(affinity, point)
     value = density(point)
     outside = np.flatnonzero(point.p == 0)
     certificate = Certificate(
@@ -107,6 +102,25 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
     bend = bending(affinity.restrict(inside))
     toward = _toward_ties(affinity, point, bend, tol).curvature
     return replace(certificate, curvature=bend.largest, tie_curvature=toward)
+
+
+def _as_point(affinity: Affinity, given: Any) -> Point:
+    """Take a mode, or an array of probabilities, for a point."""
+    try:
+        p = (
+            given.distribution(affinity.n)
+            if hasattr(given, "distribution")
+            else np.asarray(given, dtype=float)
+        )
+    except (TypeError, ValueError, IndexError):
+        p = np.empty(0)
+    if p.shape != (affinity.n,) or not (p >= 0).all() or abs(p.sum() - 1) > 1e-6:
+        what = f"an array of shape {p.shape}" if p.size else f"a {type(given).__name__}"
+        raise ValueError(
+            f"point: expected a mode of this hypergraph, or {affinity.n} probabilities that sum to 1; "
+            f"got {what}"
+        )
+    return Point(p, affinity.matvec(p))
 
 
 def ties(point: Point, tol: float) -> np.ndarray:

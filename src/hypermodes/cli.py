@@ -40,10 +40,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--samples", type=int, default=600, metavar="N", help="points on the crescents")
     demo.add_argument("--outliers", type=float, default=0.2, metavar="R", help="outliers, as a fraction of N")
-    demo.add_argument("--seed", type=int, default=0, help="seed of the points")
+    demo.add_argument("--seed", type=_seed, default=0, help="seed of the points, 0 or more")
     demo.add_argument("--quiet", action="store_true", help="no progress bar")
     demo.set_defaults(run=_demo)
     return parser
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more; got {text!r}")
+    return int(text)
 
 
 def _demo(arguments: argparse.Namespace) -> int:

@@ -21,9 +21,11 @@ def run_demo(
     folder: Path, *, n_samples: int = 600, outliers: float = 0.2, seed: int = 0, progress: Progress = None
 ) -> str:
     """Find the modes of five crescents, write ``modes.png`` and two tables, and give a summary."""
-    folder.mkdir(parents=True, exist_ok=True)
     data = five_crescents(n_samples, outliers=outliers, noise=2.0, rng=seed)
     hypergraph = knn_hypergraph(data.points)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"out: {str(folder)!r} is a file; expected a folder to write to")
+    folder.mkdir(parents=True, exist_ok=True)
     modes = find_modes(hypergraph, progress=progress)
     start, rounds = longest_shift(data.points, hypergraph, modes)
     figure = plotting.mode_picture(data.points, hypergraph, modes, rounds, start)

@@ -61,6 +61,8 @@ class Replicator:
 
     tol: float = 1e-9
     max_steps: int = 10_000
+    purge: bool = False
+    """Before each step, drop members whose payoff is below F/2, which always raises F. Not in the paper."""
 
     def __post_init__(self) -> None:
         _check_budget(self)
@@ -77,9 +79,26 @@ class Replicator:
         value = density(point)
         if value == 0:
             return point
+        if self.purge:
+            point = purged(point, face)
+            value = density(point)
         p = point.p * point.payoff / value
         p /= p.sum()  # the sum is 1 but for rounding, which would otherwise accumulate
         return Point(p, face @ p)
+
+
+def purged(point: Point, face: Face) -> Point:
+    """Drop the members whose payoff is below F/2, all at once; the same object if there is none.
+
+    To drop mass ε of payoff r from p leaves a density of at least (F - 2εr)/(1 - ε)², which is above F
+    for r ≤ F/2 whatever ε.
+    """
+    low = density(point) * (0.5 - 1e-10)  # at exactly half, rounding would decide
+    if not (point.payoff[point.p > 0] < low).any():
+        return point
+    p = np.where(point.payoff < low, 0.0, point.p)
+    p /= p.sum()
+    return Point(p, face @ p)
 
 
 @dataclass(frozen=True)
@@ -116,13 +135,10 @@ class InfectionImmunization:
 
     def step(self, point: Point, face: Face) -> Point:
         """Infect or immunise once, by the exact best amount."""
-        p, payoff = point
+        p, payoff = purged(point, face)
+        if p is not point.p:
+            return Point(p, payoff)
         value = density(point)
-        low = value * (0.5 - 1e-10)
-        if (payoff[p > 0] < low).any():
-            p = np.where(payoff < low, 0.0, p)
-            p /= p.sum()
-            return Point(p, face @ p)
         gain = payoff - value
         best, worst = float(gain.max()), float(gain[p > 0].min())
         equal = 1e-10 * (value + best)  # payoffs this close are the same payoff, rounded differently
@@ -260,5 +276,5 @@ def _with_warm_up(*rules: Dynamics) -> Iterator[Dynamics]:
     """Put the replicator steps a rule wants to begin with before it."""
     for rule in rules:
         if isinstance(rule, InfectionImmunization) and rule.warm_up:
-            yield Replicator(tol=rule.tol, max_steps=rule.warm_up)
+            yield Replicator(tol=rule.tol, max_steps=rule.warm_up, purge=True)
         yield rule

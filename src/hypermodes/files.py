@@ -22,11 +22,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it.
     """
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(
+            f"path: {os.fspath(path)!r} is a folder; expected the name of a file to write"
+        )
     if not target.parent.is_dir():
         raise FileNotFoundError(
             f"path: cannot write {os.fspath(path)!r}, there is no folder {str(target.parent)!r}"
         )
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    except OSError as error:
+        raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
     os.close(handle)
     temporary = Path(name)
     try:

@@ -60,7 +60,8 @@ def position(labels: Labels, index: dict[Hashable, int] | None, label: Hashable,
             found = None
     if found is None:
         few = ", ".join(repr(x) for x in labels[:3])
-        raise ValueError(f"unknown {what} {label!r}; the {len(labels)} known ones start with {few}")
+        hint = " (labels, not positions)" if index is not None and isinstance(label, int | np.integer) else ""
+        raise ValueError(f"unknown {what} {label!r}; the {len(labels)} known ones{hint} start with {few}")
     return int(found)
 
 

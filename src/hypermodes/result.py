@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -192,7 +192,7 @@ class ModeSet:
     def members(self, k: int) -> np.ndarray:
         """Hyperedges that shift to mode ``k``, sorted; its support is where they meet."""
         order, ends = self._by_mode
-        k = range(len(self))[k]
+        k = self._rank(k)
         return order[ends[k] : ends[k + 1]]
 
     @cached_property
@@ -226,7 +226,8 @@ class ModeSet:
     def _needs_hypergraph(self, what: str) -> Hypergraph:
         if self.hypergraph is None:
             raise ValueError(
-                f"{what}: these modes were found in a matrix, or loaded without their hypergraph"
+                f"{what}: these modes were found in a matrix, or loaded without their hypergraph; "
+                "in that case use ModeSet.load(path, hypergraph)"
             )
         return self.hypergraph
 
@@ -236,8 +237,20 @@ class ModeSet:
     def __iter__(self) -> Iterator[Mode]:
         return (self.table.mode(k) for k in range(len(self)))
 
-    def __getitem__(self, k: int) -> Mode:
-        return self.table.mode(range(len(self))[k])
+    @overload
+    def __getitem__(self, k: int) -> Mode: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Mode, ...]: ...
+    def __getitem__(self, k: int | slice) -> Mode | tuple[Mode, ...]:
+        if isinstance(k, slice):
+            return tuple(self.table.mode(i) for i in range(len(self))[k])
+        return self.table.mode(self._rank(k))
+
+    def _rank(self, k: int) -> int:
+        """Position of a mode counted from either end."""
+        if isinstance(k, int | np.integer) and -len(self) <= k < len(self):
+            return int(k) % len(self)
+        raise IndexError(f"k: expected the rank of a mode, 0 … {len(self) - 1}; got {k!r}")
 
     def __repr__(self) -> str:
         with_mode = int((self.edge_mode >= 0).sum())

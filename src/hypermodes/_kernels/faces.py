@@ -47,11 +47,18 @@ def infect(face, p, payoff, tol, warm_up, max_steps):
     does `_mixed` take over.
     """
     w = p.size
+    value = density_of(p, payoff)
     for _ in range(warm_up):
+        dropped = False
+        for a in range(w):
+            if p[a] > 0.0 and payoff[a] < value * (0.5 - EQUAL):  # to drop these together always raises F
+                p[a], dropped = 0.0, True
+        if dropped:
+            refresh(face, p, payoff)
         for a in range(w):
             p[a] *= payoff[a]
         refresh(face, p, payoff)
-    value = density_of(p, payoff)
+        value = density_of(p, payoff)
     chosen, amount, removed = 0, 0.0, False
     for step in range(max_steps + 1):
         best, second_best, worst, second_worst = -np.inf, -np.inf, np.inf, np.inf
@@ -74,7 +81,7 @@ def infect(face, p, payoff, tol, warm_up, max_steps):
         low = value * (0.5 - EQUAL)
         if step % 100 == 99 or worst < low:
             for a in range(w):
-                if payoff[a] < low:  # to drop these together always raises F
+                if payoff[a] < low:
                     p[a] = 0.0
             refresh(face, p, payoff)
             value = density_of(p, payoff)

@@ -95,12 +95,12 @@ def dense_face(graph, rate, work, rows):
     slots = 64
     while slots < 2 * total:
         slots *= 2
-    # A small table of the vertices met, with the last member that has each: it stays in the cache, which
-    # marks on all vertices would not.
-    vertex, head = np.empty(slots, np.int32), np.empty(slots, np.int32)
+    # A small table of the vertices met, which stays in the cache where marks on all vertices would not:
+    # first how many members have each, then which, side by side, as they come.
+    vertex, last = np.empty(slots, np.int32), np.empty(slots, np.int32)
     for h in range(slots):
-        vertex[h] = -1
-    owner, previous = np.empty(total, np.int32), np.empty(total, np.int32)
+        vertex[h], last[h] = -1, 0
+    slot, owner = np.empty(total, np.int32), np.empty(total, np.int32)
     n = 0
     for a in range(w):
         for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
@@ -108,15 +108,21 @@ def dense_face(graph, rate, work, rows):
             h = (v * 0x9E3779B1 >> 7) & (slots - 1)
             while vertex[h] != v and vertex[h] >= 0:
                 h = (h + 1) & (slots - 1)
-            if vertex[h] < 0:
-                vertex[h] = v
-                head[h] = -1
-            q = head[h]
-            while q >= 0:
+            vertex[h] = v
+            last[h] += 1
+            slot[n] = h
+            n += 1
+    n = 0
+    for h in range(slots):  # where the members of each vertex begin; `vertex` is not needed any more
+        vertex[h], last[h], n = n, n, n + last[h]
+    n = 0
+    for a in range(w):
+        for _ in range(graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]):
+            h = slot[n]
+            for q in range(vertex[h], last[h]):
                 face[a, owner[q]] += 1.0
-                q = previous[q]
-            owner[n], previous[n] = a, head[h]
-            head[h] = n
+            owner[last[h]] = a
+            last[h] += 1
             n += 1
     for a in range(w):
         k = rows[a]
