@@ -42,6 +42,7 @@ class Work(NamedTuple):
     rated_mass: np.ndarray
     vertex_stamp: np.ndarray
     vertex_list: np.ndarray
+    mark: np.ndarray
     stamp: np.ndarray
 
 
@@ -94,6 +95,7 @@ def workspace(graph):
         rated_mass=np.zeros(n_vertices),
         vertex_stamp=np.zeros(n_vertices, np.int64),
         vertex_list=np.zeros(n_vertices, np.int64),
+        mark=np.zeros(n_vertices, np.int64),
         stamp=np.zeros(1, np.int64),
     )
 

@@ -77,9 +77,9 @@ def dense_face(graph, rate, work, rows):
     """M on a few rows, dense, by listing which of them each vertex has seen before."""
     w = rows.size
     face = np.zeros((w, w))
+    work.stamp[0] += 1
+    stamp = work.stamp[0]
     if rate is None:
-        work.stamp[0] += 1
-        stamp = work.stamp[0]
         for a in range(w):
             work.place_stamp[rows[a]] = stamp
             work.place[rows[a]] = a
@@ -92,34 +92,30 @@ def dense_face(graph, rate, work, rows):
     total = 0
     for a in range(w):
         total += graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]
-    slots = 64
-    while slots < 2 * total:
-        slots *= 2
-    # A small table of the vertices met, which stays in the cache where marks on all vertices would not:
-    # first how many members have each, then which, side by side, as they come.
-    vertex, last = np.empty(slots, np.int32), np.empty(slots, np.int32)
-    for h in range(slots):
-        vertex[h], last[h] = -1, 0
+    # Number the vertices met, and count how many members have each; a mark is a stamp and a number in one,
+    # so that a vertex costs one look at memory. Then list the members of each, side by side, as they come.
     slot, owner = np.empty(total, np.int32), np.empty(total, np.int32)
-    n = 0
+    begin, last = np.zeros(total + 1, np.int32), np.empty(total, np.int32)
+    n, n_vertices = 0, 0
     for a in range(w):
         for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
             v = graph.row_idx[t]
-            h = (v * 0x9E3779B1 >> 7) & (slots - 1)
-            while vertex[h] != v and vertex[h] >= 0:
-                h = (h + 1) & (slots - 1)
-            vertex[h] = v
-            last[h] += 1
-            slot[n] = h
+            mark = work.mark[v]
+            if mark >> 32 != stamp:
+                mark = stamp << 32 | n_vertices
+                work.mark[v] = mark
+                n_vertices += 1
+            slot[n] = mark & 0xFFFFFFFF
+            begin[slot[n] + 1] += 1
             n += 1
-    n = 0
-    for h in range(slots):  # where the members of each vertex begin; `vertex` is not needed any more
-        vertex[h], last[h], n = n, n, n + last[h]
+    for h in range(n_vertices):
+        begin[h + 1] += begin[h]
+        last[h] = begin[h]
     n = 0
     for a in range(w):
         for _ in range(graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]):
             h = slot[n]
-            for q in range(vertex[h], last[h]):
+            for q in range(begin[h], last[h]):
                 face[a, owner[q]] += 1.0
             owner[last[h]] = a
             last[h] += 1
