@@ -40,8 +40,15 @@ def knn_hypergraph(points: np.ndarray, k: int = 10) -> Hypergraph:
     n = array.shape[0]
     if n <= k:
         raise ValueError(f"points: expected more than k = {k} points; got {n}")
-    distances, neighbours = cKDTree(array.astype(np.float64)).query(array, k + 1, workers=-1)
-    reach = distances[:, -1]
+    places = array.astype(np.float64)
+    extent = float((places.max(axis=0) / 2 - places.min(axis=0) / 2).max()) * 2
+    if extent > 0:  # the unit plays no part, and squares of distances neither overflow nor vanish
+        places = (places - places.min(axis=0)) / extent
+    distances, neighbours = cKDTree(places).query(places, k + 1, workers=-1)
+    reach = distances[:, -1].copy()
+    own = np.arange(n)
+    crowded = ~(neighbours == own[:, None]).any(axis=1)  # k others at the very same place came first
+    neighbours[crowded, -1], distances[crowded, -1] = own[crowded], 0.0
     if not reach.any():
         raise ValueError(
             f"points: expected points at different places; each of the {n} coincides with {k} others"
