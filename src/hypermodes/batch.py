@@ -117,12 +117,16 @@ def single_starts(rows: np.ndarray) -> Points:
     return Points(np.arange(rows.size + 1), rows.astype(np.int64), np.ones(rows.size))
 
 
+def _silent(amount: int) -> None:
+    """Progress nobody asked for."""
+
+
 def shift_all(
     prepared: Prepared,
     starts: Points,
     budget: Budget,
     n_jobs: int = -1,
-    advance: Callable[[int], object] = lambda amount: None,
+    advance: Callable[[int], object] = _silent,
 ) -> Found:
     """Shift every start, in threads; the result does not depend on their number.
 
@@ -131,13 +135,12 @@ def shift_all(
     """
     from hypermodes._kernels import shifting
 
-    quiet = lambda amount: None  # noqa: E731
     found = _run(prepared, starts, budget, n_jobs, advance, partial(_shift_block, fresh=True))
     notes = np.column_stack((found.notes, np.full(len(found.notes), -np.inf)))
     points = found.points
     unsettled = np.flatnonzero(notes[:, STATUS] == shifting.OPEN)
     while unsettled.size:
-        examined = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, _examine_block)
+        examined = _run(prepared, points.take(unsettled), budget, n_jobs, _silent, _examine_block)
         bend = examined.notes[:, 0]  # relative to the density
         onward = bend > budget.tol
         spent = notes[unsettled, ROUNDS] >= budget.max_rounds
@@ -152,7 +155,7 @@ def shift_all(
         unsettled = going
         if unsettled.size:
             again = partial(_shift_block, fresh=False)
-            moved = _run(prepared, points.take(unsettled), budget, n_jobs, quiet, again)
+            moved = _run(prepared, points.take(unsettled), budget, n_jobs, _silent, again)
             moved.notes[:, [ROUNDS, STEPS]] += notes[unsettled][:, [ROUNDS, STEPS]]
             notes[unsettled] = np.column_stack((moved.notes, np.full(unsettled.size, -np.inf)))
             points = _replaced(points, unsettled, moved.points)

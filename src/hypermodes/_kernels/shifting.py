@@ -300,7 +300,7 @@ def shift_block(graph, rate, work, start_ptr, start_rows, start_shares, fresh, t
             value, spread, top, worst, n_ties, n_others = _survey(graph, work, support, p, others, first, tol)
             if first and top == 0.0 and graph.twins[support[0]] == 1.0:
                 status = ISOLATED
-            elif not first and (flat or n_others == 0):
+            elif not first and n_others == 0:  # a flat face that can expand does so first
                 certified = spread <= tol * value and n_ties == 0 and not flat
                 status = CERTIFIED if certified else OPEN
             elif rounds == max_rounds:
