@@ -226,19 +226,19 @@ def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) ->
     value = density(point)
     # (e_j - p)ᵀ M (e_k - p) = M_jk - F, because every tie has payoff F.
     form = affinity.restrict(tied) - value - (bent / curved) @ bent.T
-    t = _steepest_mix(form)
+    t = _steepest_mix(form, limit)
     answer = -bend.vectors[:, ~flat] @ ((t @ bent) / curved)
     direction = _embedded(affinity.n, inside, answer - point.p[inside])
     direction[tied] = t
     return _Escape(float(t @ form @ t), direction)
 
 
-def _steepest_mix(form: np.ndarray) -> np.ndarray:
+def _steepest_mix(form: np.ndarray, limit: float) -> np.ndarray:
     """Maximise tᵀ C t over the simplex, approximately: best single, best pair, then pairwise ascent.
 
     The exact question is copositivity, which is hard; singles and pairs answer it for one and two
-    ties, and the ascent starts from each row with its best partner. No mix exceeds the largest entry:
-    if that is not positive, there is nothing to look for.
+    ties, and the ascent starts from each row with its best partner until one exceeds ``limit``. No mix
+    exceeds the largest entry: if that is within the limit, there is nothing to look for.
     """
     m = form.shape[0]
     own = np.diag(form)
@@ -248,7 +248,7 @@ def _steepest_mix(form: np.ndarray) -> np.ndarray:
     pair = share**2 * own[:, None] + (1 - share) ** 2 * own[None, :] + 2 * share * (1 - share) * form
     best, best_value = np.full(m, 1 / m), float(form.sum()) / m**2
     for row in np.argsort(-pair.max(axis=1), kind="stable"):
-        if best_value > 0 or (form.max() <= 0 and row != np.argmax(own)):
+        if best_value > limit or (form.max() <= limit and row != np.argmax(own)):
             continue
         partner = int(np.argmax(pair[row]))
         t = np.zeros(m)

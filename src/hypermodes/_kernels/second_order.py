@@ -232,10 +232,10 @@ def _ascend_mix(form, t, payoff):
 
 
 @njit(**OPTIONS)
-def steepest_mix(form, best):
+def steepest_mix(form, best, limit):
     """Largest tᵀ C t found on the simplex: ascent from the middle, and from the best partner of each row.
 
-    The mix goes into `best`. Rows are tried until one leads upwards; none can if no entry is positive.
+    The mix goes into `best`. Rows are tried until one exceeds `limit`; none can if no entry does.
     """
     m = best.size
     t, payoff = np.empty(m), np.empty(m)
@@ -256,11 +256,11 @@ def steepest_mix(form, best):
     positive = False
     for a in range(m):
         for b in range(m):
-            positive = positive or form[a, b] > 0.0
+            positive = positive or form[a, b] > limit
     chosen = 0
     trials = 2 * m if positive else 2
     for trial in range(trials):
-        if reached > 0.0:
+        if reached > limit:
             break
         if trial % 2 == 0:  # each row twice: from the pair alone, and from the pair over a little of all
             chosen = 0
@@ -320,7 +320,7 @@ def _escape(face, p, m, value, tol):
                 bent[j, i] = face[m + j, m + i] - value
                 for k in range(rank):
                     bent[j, i] += pull[j, k] * pull[i, k]
-        found = steepest_mix(bent, mix)
+        found = steepest_mix(bent, mix, limit)
         if found <= limit:
             return found
         for j in range(w - m):
