@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hypermodes.affinity import Affinity, HyperedgeAffinity
+from hypermodes.affinity import Affinity
+from hypermodes.layout import lay_out
 
 FEW = 16  # starts not worth a thread
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
@@ -61,16 +62,8 @@ class Prepared:
 
     @classmethod
     def of(cls, affinity: Affinity) -> Self:
-        """Lay an affinity out: a hypergraph by its incidence, anything else by its sparse matrix."""
-        from hypermodes._kernels.graph import hypergraph_graph, matrix_graph
-
-        if isinstance(affinity, HyperedgeAffinity):
-            incidence = affinity.hypergraph.incidence
-            return cls(
-                *hypergraph_graph(incidence.indptr, incidence.indices, incidence.shape[0], affinity.rate)
-            )
-        matrix = affinity.matrix()
-        return cls(*matrix_graph(matrix.indptr, matrix.indices, matrix.data))
+        """Lay an affinity out."""
+        return cls(*lay_out(affinity))
 
     @property
     def rate(self) -> np.ndarray | None:

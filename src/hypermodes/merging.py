@@ -39,7 +39,7 @@ def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTabl
     leader = (
         widest[np.concatenate(([True], group[widest][1:] != group[widest][:-1]))] if group.size else widest
     )
-    leader = leader[np.lexsort((leader, -notes[leader, DENSITY]))]
+    leader = leader[np.lexsort((_first_edges(prepared, points)[leader], -notes[leader, DENSITY]))]
     rank = np.empty(group.max(initial=-1) + 1, dtype=np.int64)
     rank[group[leader]] = np.arange(leader.size)
     start_mode = np.full(n, -1, dtype=np.int64)
@@ -97,6 +97,13 @@ def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: flo
     )  # fmt: skip
     joined = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_components(joined, directed=False)[1].astype(np.int64)
+
+
+def _first_edges(prepared: Prepared, points: Points) -> np.ndarray:
+    """The first hyperedge of each point: equally dense modes are ranked by it, not by the layout."""
+    ptr, members = prepared.members
+    first = members[ptr[points.rows]]
+    return np.minimum.reduceat(first, points.ptr[:-1]) if first.size else first
 
 
 def _sizes(prepared: Prepared, points: Points) -> np.ndarray:

@@ -46,42 +46,6 @@ class Work(NamedTuple):
     stamp: np.ndarray
 
 
-def hypergraph_graph(edge_ptr, edge_vertices, n_vertices, rate):
-    """Graph of a hypergraph given by the vertices of each hyperedge; also the class of each hyperedge."""
-    edge_ptr = edge_ptr.astype(np.int64)
-    degree = np.bincount(edge_vertices, minlength=n_vertices)
-    shared = degree[edge_vertices] > 1
-    owner = np.repeat(np.arange(rate.size, dtype=np.int64), np.diff(edge_ptr))[shared]
-    vertices = edge_vertices[shared].astype(np.int32)
-    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(owner, minlength=rate.size))))
-    first = _first_twin(ptr, vertices, rate)
-    kept = np.flatnonzero(first == np.arange(rate.size))
-    class_of = np.empty(rate.size, np.int64)
-    class_of[kept] = np.arange(kept.size)
-    class_of = class_of[first]
-    if kept.size < rate.size:
-        sizes = np.diff(ptr)[kept]
-        row_ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-        vertices = vertices[np.repeat(ptr[kept] - row_ptr[:-1], sizes) + np.arange(row_ptr[-1])]
-        ptr = row_ptr
-    owner = np.repeat(np.arange(kept.size), np.diff(ptr))
-    vertex_ptr, vertex_idx = _transpose(owner, vertices, n_vertices)
-    count = np.bincount(class_of, minlength=kept.size).astype(np.float64)
-    graph = Graph(ptr, vertices, np.empty(0), vertex_ptr, vertex_idx, rate[kept].astype(np.float64), count)
-    return graph, class_of
-
-
-def matrix_graph(ptr, idx, val):
-    """Graph of a symmetric sparse matrix with zero diagonal."""
-    n = ptr.size - 1
-    empty = np.empty(0, np.int32)
-    graph = Graph(
-        ptr.astype(np.int64), idx.astype(np.int32), val.astype(np.float64), np.zeros(1, np.int64), empty,
-        np.empty(0), np.ones(n),
-    )  # fmt: skip
-    return graph, np.arange(n)
-
-
 def workspace(graph):
     """Scratch arrays for one thread."""
     n, n_vertices = graph.twins.size, graph.vertex_ptr.size - 1
@@ -100,7 +64,7 @@ def workspace(graph):
     )
 
 
-def _first_twin(ptr, vertices, rate):
+def first_twins(ptr, vertices, rate):
     """For each hyperedge the first one with the same shared vertices and rate (itself, as a rule)."""
     n = rate.size
     scrambled = scramble(vertices.astype(np.uint64) + np.uint64(1))
@@ -144,9 +108,3 @@ def _confirm_twins(ptr, vertices, rate, order, same_key, first):
             if equal:
                 first[i] = j
                 break
-
-
-def _transpose(owner, idx, n_columns):
-    """Rows of each column, in order; `owner` is the row of each entry of `idx`."""
-    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(idx, minlength=n_columns))))
-    return ptr, owner[np.argsort(idx, kind="stable")].astype(np.int32)
