@@ -161,11 +161,16 @@ def _shift_block(
 ) -> Found:
     from hypermodes._kernels.shifting import shift_block
 
-    work = prepared.workspace()
-    notes, *points = shift_block(
-        prepared.graph, prepared.rate, work, *block, fresh, budget.tol, budget.limits, stop
-    )
-    return Found(_cut(*points), notes)
+    n = block.ptr.size - 1
+    room = n * budget.max_support  # memory that is not written to is never used
+    found = Points(np.zeros(n + 1, np.int64), np.empty(room, np.int64), np.empty(room))
+    notes = np.zeros((n, TIE_CURVATURE))
+    shift_block(
+        prepared.graph, prepared.rate, prepared.workspace(), block, fresh, budget.tol, budget.limits, stop,
+        found, notes,
+    )  # fmt: skip
+    notes[:, EXCESS] = np.maximum(notes[:, EXCESS], 0.0)
+    return Found(_cut(*found), notes)
 
 
 def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:

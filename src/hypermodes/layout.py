@@ -52,7 +52,7 @@ def _hypergraph(incidence: sp.csc_array, rate: np.ndarray) -> tuple[Any, np.ndar
     graph = Graph(
         rows.indptr.astype(np.int64), rows.indices.astype(np.int32), np.empty(0),
         by_vertex.indptr.astype(np.int64), by_vertex.indices.astype(np.int32), rate[kept].astype(np.float64),
-        twins,
+        twins, kept.astype(np.int64),
     )  # fmt: skip
     return graph, row_of
 
@@ -62,14 +62,14 @@ def _matrix(matrix: sp.csr_array) -> tuple[Any, np.ndarray]:
     from hypermodes._kernels.graph import Graph
 
     n = matrix.shape[0]
-    row_of = np.arange(n)
+    near = row_of = np.arange(n)
     if matrix.nnz in _ORDERED:
         near = reverse_cuthill_mckee(matrix, symmetric_mode=True)
         matrix = matrix[near][:, near]
-        row_of[near] = np.arange(n)
+        row_of = np.argsort(near)
     graph = Graph(
         matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64),
-        np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0), np.ones(n),
+        np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0), np.ones(n), near.astype(np.int64),
     )  # fmt: skip
     return graph, row_of
 

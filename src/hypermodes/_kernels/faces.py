@@ -11,10 +11,12 @@ from numba import njit
 # Compiled when first called and kept on disk; no GIL, so that threads share the starts; divisions are
 # NumPy's, which spares code for exceptions.
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+# For functions that only other kernels call: they are kept with those, and nothing else needs a way in.
+INNER = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 EQUAL = 1e-10  # payoffs this close, relative to the density, are the same payoff rounded differently
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def density_of(p, payoff):
     """F = pᵀ(Mp)."""
     total = 0.0
@@ -23,22 +25,29 @@ def density_of(p, payoff):
     return total
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
+def multiply(face, x, out):
+    """M x; row by row, because this loop vectorises and a scalar product would not."""
+    for b in range(x.size):
+        out[b] = 0.0
+    for a in range(x.size):
+        if x[a] != 0.0:
+            for b in range(x.size):
+                out[b] += x[a] * face[a, b]
+
+
+@njit(**INNER)
 def refresh(face, p, payoff):
     """Scale p to sum 1 and recompute payoff = M p."""
-    w = p.size
     total = 0.0
-    for a in range(w):
+    for a in range(p.size):
         total += p[a]
-        payoff[a] = 0.0
-    for a in range(w):
-        if p[a] > 0.0:
-            p[a] /= total
-            for b in range(w):  # row by row: this loop vectorises, a scalar product would not
-                payoff[b] += p[a] * face[a, b]
+    for a in range(p.size):
+        p[a] /= total
+    multiply(face, p, payoff)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def infect(face, p, payoff, tol, warm_up, max_steps):
     """Infection-immunization until Eq. (7) holds on the face to `tol`; the number of steps.
 
@@ -107,13 +116,14 @@ def infect(face, p, payoff, tol, warm_up, max_steps):
     return warm_up + max_steps
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _mixed(face, p, payoff, value, extreme, infection, equal):
     """One step with all that are equally good, in equal parts, or equally bad, in proportion to p."""
     w = p.size
-    mix, toward = np.zeros(w), np.zeros(w)
+    mix, toward = np.empty(w), np.empty(w)
     mass = 0.0
     for a in range(w):
+        mix[a] = 0.0
         if infection and payoff[a] >= extreme - equal:
             mix[a] = 1.0
         elif not infection and p[a] > 0.0 and payoff[a] <= extreme + equal:
@@ -121,11 +131,9 @@ def _mixed(face, p, payoff, value, extreme, infection, equal):
         mass += mix[a]
     slope, bend = -value, value
     for a in range(w):
-        if mix[a] > 0.0:
-            mix[a] /= mass
-            slope += mix[a] * payoff[a]
-            for b in range(w):
-                toward[b] += mix[a] * face[a, b]
+        mix[a] /= mass
+        slope += mix[a] * payoff[a]
+    multiply(face, mix, toward)
     for a in range(w):
         bend += mix[a] * (toward[a] - 2.0 * payoff[a])
     furthest = 1.0 if infection else mass / (mass - 1.0)
@@ -137,7 +145,7 @@ def _mixed(face, p, payoff, value, extreme, infection, equal):
         payoff[a] += amount * (toward[a] - payoff[a])
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def settle(face, p, payoff):
     """Exact solve of a face by Cholesky: to its maximiser, or to the border on the way, until it is reached.
 
@@ -162,7 +170,7 @@ def settle(face, p, payoff):
         for a in range(m):
             i = inside[a]
             move[a] = payoff[i] - payoff[last]
-            spread = max(spread, abs(payoff[i] - value))
+            spread = abs(payoff[i] - value) if abs(payoff[i] - value) > spread else spread
             for b in range(a + 1):
                 j = inside[b]
                 form[a, b] = face[i, last] + face[last, j] - face[i, j] - face[last, last]
@@ -202,13 +210,13 @@ def settle(face, p, payoff):
     return steps
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def trim(p, payoff, tol):
     """Make exactly zero what is negligible and not gaining; twin of `simplex.trim`."""
     value, largest = 0.0, 0.0
     for a in range(p.size):
         value += p[a] * payoff[a]
-        largest = max(largest, p[a])
+        largest = p[a] if p[a] > largest else largest
     for a in range(p.size):
         if p[a] <= tol * largest and payoff[a] <= value * (1.0 + tol):
             p[a] = 0.0

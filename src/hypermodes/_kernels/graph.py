@@ -28,6 +28,8 @@ class Graph(NamedTuple):
     """w(e)/δ(e); empty for a matrix."""
     twins: np.ndarray
     """Number of twins a row stands for."""
+    first_edge: np.ndarray
+    """The first hyperedge a row stands for: among equals the first is taken, whatever the layout."""
 
 
 class Work(NamedTuple):

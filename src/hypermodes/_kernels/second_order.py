@@ -7,13 +7,13 @@ who need them: with integer overlaps everyone, with real-valued weights hardly a
 import numpy as np
 from numba import njit
 
-from hypermodes._kernels.faces import OPTIONS, density_of, refresh, trim
+from hypermodes._kernels.faces import INNER, OPTIONS, density_of, refresh, trim
 from hypermodes._kernels.shifting import dense_face, members, payoffs
 
 MAX_TIES = 256  # tied rows examined together
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def factor(form, order, limit):
     """Pivoted Cholesky of the leading part of a symmetric form, in place; its rank.
 
@@ -46,7 +46,7 @@ def factor(form, order, limit):
     return m
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def solve_factored(form, rank, b):
     """Solve L Lᵀ x = b for the first `rank` entries of b, in place."""
     for k in range(rank):
@@ -61,7 +61,7 @@ def solve_factored(form, rank, b):
         b[k] = value / form[k, k]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _uphill(form, order, rank, slopes, move, limit):
     """A move that does not bend down: along the Schur complement, with the answer of the leading part.
 
@@ -108,7 +108,7 @@ def _uphill(form, order, rank, slopes, move, limit):
     return True
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def tangent_form(face, inside, m, form):
     """-M on the moves e_k - e_last of a support: positive definite where F is strictly concave."""
     last = inside[m - 1]
@@ -120,7 +120,7 @@ def tangent_form(face, inside, m, form):
             form[b, a] = form[a, b]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def settle_any(face, p, payoff, tol):
     """Exact solve of a face of any shape: to its stationary point, or to the border; the number of steps."""
     w = p.size
@@ -202,7 +202,7 @@ def settle_any(face, p, payoff, tol):
     return 2 * w + 8
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _ascend_mix(form, t, payoff):
     """Pairwise ascent of tᵀ C t on the simplex, in place; the value reached."""
     m = t.size
@@ -231,7 +231,7 @@ def _ascend_mix(form, t, payoff):
     return density_of(t, payoff)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def steepest_mix(form, best, limit):
     """Largest tᵀ C t found on the simplex: ascent from the middle, and from the best partner of each row.
 
@@ -281,7 +281,7 @@ def steepest_mix(form, best, limit):
     return reached
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _escape(face, p, m, value, tol):
     """Largest curvature found towards the ties (rows m … w-1 of the face); p moves if it is positive."""
     w = p.size
@@ -359,13 +359,13 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, max_support):
     new_ptr = np.zeros(n + 1, np.int64)
     new_rows, new_shares = np.empty(n * max_support, np.int64), np.empty(n * max_support)
     for i in range(n):
-        support, p = members(all_rows[ptr[i] : ptr[i + 1]], all_shares[ptr[i] : ptr[i + 1]])
+        support, p = members(all_rows, all_shares, ptr[i], ptr[i + 1])
         payoff = np.empty(p.size)
         face = dense_face(graph, rate, work, support)
         refresh(face, p, payoff)
         found[i] = settle_any(face, p, payoff, tol) - 0.5
         trim(p, payoff, tol)
-        support, p = members(support, p)
+        support, p = members(support, p, 0, support.size)
         if found[i] < 0.0:  # nothing to settle: what is left are the ties
             touched = payoffs(graph, rate, work, support, p)
             value = 0.0
@@ -386,7 +386,7 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, max_support):
             if w > m:
                 rows, q = rows[:w], q[:w]
                 found[i] = _escape(dense_face(graph, rate, work, rows), q, m, value, tol) / value
-                support, p = members(rows, q)
+                support, p = members(rows, q, 0, rows.size)
         new_ptr[i + 1] = new_ptr[i] + support.size
         for a in range(support.size):
             new_rows[new_ptr[i] + a] = support[a]

@@ -9,13 +9,14 @@ for the climb, and for the mode test those of the hyperedges around it; nothing 
 import numpy as np
 from numba import njit
 
-from hypermodes._kernels.faces import OPTIONS, infect, refresh, settle, trim
+from hypermodes._kernels.faces import INNER, OPTIONS, density_of, infect, multiply, refresh, settle, trim
 
 CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, OPEN, STOPPED = range(7)
+ONE = np.uint64(1)
 DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def payoffs(graph, rate, work, support, p):
     """(Mp)_j for every row that meets the support, left in work.reward; how many, listed in work.row_list."""
     work.stamp[0] += 1
@@ -72,54 +73,60 @@ def payoffs(graph, rate, work, support, p):
     return touched
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
+def count_bits(x):
+    """Number of ones in a word, by adding neighbours: pairs, fours, bytes, all. One instruction to LLVM."""
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@njit(**INNER)
 def dense_face(graph, rate, work, rows):
-    """M on a few rows, dense, by listing which of them each vertex has seen before."""
+    """M on a few rows, dense. Rows are sets of bits, 64 vertices at a time; overlaps are counts of bits."""
     w = rows.size
-    face = np.zeros((w, w))
+    face = np.empty((w, w))
     work.stamp[0] += 1
     stamp = work.stamp[0]
-    if rate is None:
-        for a in range(w):
+    n_vertices = 0
+    for a in range(w):
+        for b in range(w):
+            face[a, b] = 0.0
+        if rate is None:
             work.place_stamp[rows[a]] = stamp
             work.place[rows[a]] = a
+            continue
+        for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
+            v = graph.row_idx[t]
+            if work.vertex_stamp[v] != stamp:
+                work.vertex_stamp[v] = stamp
+                work.mark[v] = n_vertices
+                n_vertices += 1
+    if rate is None:
         for a in range(w):
             for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
                 j = graph.row_idx[t]
                 if work.place_stamp[j] == stamp:
                     face[a, work.place[j]] = graph.row_val[t]
         return face
-    total = 0
-    for a in range(w):
-        total += graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]
-    # Number the vertices met, and count how many members have each; a mark is a stamp and a number in one,
-    # so that a vertex costs one look at memory. Then list the members of each, side by side, as they come.
-    slot, owner = np.empty(total, np.int32), np.empty(total, np.int32)
-    begin, last = np.zeros(total + 1, np.int32), np.empty(total, np.int32)
-    n, n_vertices = 0, 0
+    bits = np.empty((n_vertices // 64 + 1, w), np.uint64)
+    for word in range(bits.shape[0]):
+        for a in range(w):
+            bits[word, a] = 0
     for a in range(w):
         for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
-            v = graph.row_idx[t]
-            mark = work.mark[v]
-            if mark >> 32 != stamp:
-                mark = stamp << 32 | n_vertices
-                work.mark[v] = mark
-                n_vertices += 1
-            slot[n] = mark & 0xFFFFFFFF
-            begin[slot[n] + 1] += 1
-            n += 1
-    for h in range(n_vertices):
-        begin[h + 1] += begin[h]
-        last[h] = begin[h]
-    n = 0
-    for a in range(w):
-        for _ in range(graph.row_ptr[rows[a] + 1] - graph.row_ptr[rows[a]]):
-            h = slot[n]
-            for q in range(begin[h], last[h]):
-                face[a, owner[q]] += 1.0
-            owner[last[h]] = a
-            last[h] += 1
-            n += 1
+            place = work.mark[graph.row_idx[t]]
+            bits[place >> 6, a] |= ONE << np.uint64(place & 63)
+    some, n_some = np.empty(w, np.int64), 0
+    for word in range(bits.shape[0]):
+        n_some = 0
+        for a in range(w):  # a giant row shares few of its words with anyone
+            if bits[word, a] != 0:
+                for c in range(n_some):
+                    face[a, some[c]] += count_bits(bits[word, a] & bits[word, some[c]])
+                some[n_some] = a
+                n_some += 1
     for a in range(w):
         k = rows[a]
         for b in range(a):
@@ -130,21 +137,16 @@ def dense_face(graph, rate, work, rows):
     return face
 
 
-@njit(**OPTIONS)
-def _strongest(graph, rate, work, support, p, candidates, value, limit):
-    """The `limit` candidates of largest vote times gain, to nine digits; among equals, the first rows.
-
-    The vote is the mode mass a candidate meets, found by walking around every member in turn.
-    """
-    gain, votes, largest = np.empty(candidates.size), np.zeros(candidates.size), 0.0
-    seen_from = np.zeros(candidates.size, np.int64)
+@njit(**INNER)
+def _votes(graph, rate, work, support, p, candidates, n):
+    """The mode mass each candidate meets, found by walking around every member in turn."""
+    votes, seen_from = np.empty(n), np.empty(n, np.int64)
     work.stamp[0] += 1
     stamp = work.stamp[0]
-    for c in range(candidates.size):
+    for c in range(n):
         work.place_stamp[candidates[c]] = stamp
         work.place[candidates[c]] = c
-        gain[c] = work.reward[candidates[c]] - value
-        largest = max(largest, gain[c])
+        votes[c], seen_from[c] = 0.0, -1
     for a in range(support.size):
         for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
             v = graph.row_idx[t]
@@ -154,73 +156,84 @@ def _strongest(graph, rate, work, support, p, candidates, value, limit):
                 continue
             for u in range(graph.vertex_ptr[v], graph.vertex_ptr[v + 1]):
                 j = graph.vertex_idx[u]
-                if work.place_stamp[j] == stamp and seen_from[work.place[j]] != a + 1:
-                    seen_from[work.place[j]] = a + 1
+                if work.place_stamp[j] == stamp and seen_from[work.place[j]] != a:
+                    seen_from[work.place[j]] = a
                     votes[work.place[j]] += p[a]
-    chosen, held = np.empty(limit, np.int64), np.empty(limit)
+    return votes
+
+
+@njit(**INNER)
+def _admit_strongest(graph, candidates, votes, gain, limit):
+    """Move the `limit` candidates of largest vote times gain, to nine digits, to the front.
+
+    Of equals the first. By digits of 8 bits, the highest first: each pass looks at those that share all so far.
+    """
+    keys, count = np.empty(gain.size, np.int64), np.empty(limit + 256, np.int64)
+    largest = 0.0
+    for c in range(gain.size):
+        largest = gain[c] if gain[c] > largest else largest
+    for c in range(gain.size):
+        strength = np.int64(np.floor(votes[c] * gain[c] / largest * 1e9 + 0.5))
+        keys[c] = strength << 32 | (0xFFFFFFFF - graph.first_edge[candidates[c]])
+    least, wanted = 0, limit
+    for shift in range(56, -8, -8):
+        for d in range(256):
+            count[d] = 0
+        for c in range(keys.size):
+            if shift == 56 or keys[c] >> (shift + 8) == least >> (shift + 8):
+                count[keys[c] >> shift & 255] += 1
+        digit = 255
+        while count[digit] < wanted:
+            wanted -= count[digit]
+            digit -= 1
+        least |= digit << shift
     n = 0
-    for c in range(candidates.size):  # insertion into a short sorted list: most candidates stop at its end
-        strength = np.floor(votes[c] * gain[c] / largest * 1e9 + 0.5)
-        if n == limit:
-            if strength < held[n - 1] or (strength == held[n - 1] and candidates[c] > chosen[n - 1]):
-                continue
-            n -= 1
-        k = n
-        while k > 0 and (
-            held[k - 1] < strength or (held[k - 1] == strength and chosen[k - 1] > candidates[c])
-        ):
-            held[k], chosen[k] = held[k - 1], chosen[k - 1]
-            k -= 1
-        held[k], chosen[k] = strength, candidates[c]
-        n += 1
-    return chosen
+    for c in range(keys.size):
+        if keys[c] >= least:
+            candidates[n], votes[n], gain[n] = candidates[c], votes[c], gain[c]
+            n += 1
 
 
-@njit(**OPTIONS)
-def _expand(face, twins, p, reward, rows, m, value, first):
+@njit(**INNER)
+def _expand(face, twins, p, rows, m, votes, gain, payoff, first):
     """p + c*h by voting, for the m members and the candidates behind them; Eq. (13). Each twin has a vote."""
     w = p.size
-    h = np.zeros(w)
-    total = 0.0
+    h = np.empty(w)
+    itself = twins[rows[0]] * face[0, 0] if first else 0.0  # a start with twins: they are candidates as well
+    total = itself
     for a in range(m, w):
-        vote = 0.0
-        for b in range(m):
-            if face[a, b] > 0.0:
-                vote += p[b]
-        h[a] = twins[rows[a]] * vote * (reward[rows[a]] - value)
+        h[a] = twins[rows[a]] * votes[a - m] * gain[a - m]
         total += h[a]
-    twin = twins[rows[0]] * face[0, 0] if first else 0.0  # a start with twins: they are candidates as well
-    total += twin
-    slope = 0.0
+    slope = itself / total * face[0, 0]
     for a in range(m, w):
         h[a] /= total
-        slope += h[a] * (reward[rows[a]] - value)
-    for b in range(m):
-        h[b] = -p[b]
-    h[0] += twin / total
-    slope += twin / total * face[0, 0]
-    bend = 0.0
-    for a in range(w):
-        for b in range(w):
-            bend += h[a] * face[a, b] * h[b]
+        slope += h[a] * gain[a - m]
+    for a in range(m):
+        h[a] = -p[a]
+    h[0] += itself / total
+    multiply(face, h, payoff)
+    bend = density_of(h, payoff)
     furthest = 0.5 if first else 1.0
-    c = furthest if bend >= 0.0 else min(furthest, -slope / bend)
+    c = (
+        furthest if -slope <= furthest * bend else -slope / bend
+    )  # at most `furthest`, all of it if F bends up
     for a in range(w):
-        p[a] = max(0.0, p[a] + c * h[a])
+        share = p[a] + c * h[a]
+        p[a] = share if share > 0.0 else 0.0
 
 
-@njit(**OPTIONS)
-def members(rows, p):
-    """Rows with p > 0, sorted, and their shares."""
+@njit(**INNER)
+def members(rows, p, begin, end):
+    """Rows with p > 0 in a stretch of a list, sorted, and their shares."""
     n = 0
     total = 0.0
-    for a in range(rows.size):
+    for a in range(begin, end):
         if p[a] > 0.0:
             n += 1
             total += p[a]
     kept, shares = np.empty(n, np.int64), np.empty(n)
     n = 0
-    for a in range(rows.size):  # by insertion: the old members come first and in order
+    for a in range(begin, end):  # by insertion: the old members come first and in order
         if p[a] > 0.0:
             k = n
             while k > 0 and kept[k - 1] > rows[a]:
@@ -231,7 +244,7 @@ def members(rows, p):
     return kept, shares
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _survey(graph, work, support, p, others, first, tol):
     """What the last payoffs say: density, spread, best payoff outside and whose, ties, number of violators.
 
@@ -245,7 +258,7 @@ def _survey(graph, work, support, p, others, first, tol):
         j = work.row_list[c]
         reward = work.reward[j]
         if work.place_stamp[j] == work.stamp[0]:
-            spread = max(spread, abs(reward - value))
+            spread = abs(reward - value) if abs(reward - value) > spread else spread
             continue
         if reward > value * (1.0 + tol):
             others[n_others] = j
@@ -258,43 +271,43 @@ def _survey(graph, work, support, p, others, first, tol):
 
 
 @njit(**OPTIONS)
-def shift_block(graph, rate, work, start_ptr, start_rows, start_shares, fresh, tol, limits, stop):
+def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, notes):
     """Shift a block of starts to their modes.
 
-    Start i has the rows start_rows[start_ptr[i]:start_ptr[i+1]] with these shares; the supports come back
-    in the same form. `fresh` tells starts from points to go on from. `limits` are max_rounds, max_steps,
-    warm_up, admit and max_support. The notes of each start are status, rounds, steps, density, spread,
-    excess, worst row, number of ties. OPEN is the status of a start that needs second order to go on or to
-    be certified: `second_order` decides. `stop[0]` ends the block early.
+    Starts are (ptr, rows, shares), start i having rows[ptr[i]:ptr[i+1]] with these shares; what is found
+    is written into arrays of the same form, with room for max_support rows a start. `fresh` tells starts
+    from points to go on from. `limits` are max_rounds, max_steps, warm_up, admit and max_support. The notes
+    of each start are status, rounds, steps, density, spread, excess, worst row, number of ties. OPEN is
+    the status of a start that needs second order to go on or to be certified: `second_order` decides.
+    `stop[0]` ends the block early.
     """
+    start_ptr, start_rows, start_shares = starts
+    ptr, all_rows, all_shares = found
     max_rounds, max_steps, warm_up, admit, max_support = limits
-    n = start_ptr.size - 1
-    notes = np.zeros((n, 8))
-    ptr = np.zeros(n + 1, np.int64)
-    # Room for the largest supports; memory that is not written to is never used.
-    all_rows, all_shares = np.empty(n * max_support, np.int64), np.empty(n * max_support)
-    for i in range(n):
-        rows, q = members(
-            start_rows[start_ptr[i] : start_ptr[i + 1]], start_shares[start_ptr[i] : start_ptr[i + 1]]
-        )
-        support, p = rows, q
-        face = dense_face(graph, rate, work, rows)
+    for i in range(start_ptr.size - 1):
+        support, p = members(start_rows, start_shares, start_ptr[i], start_ptr[i + 1])
+        rows, q = support, p
         first = fresh and rows.size == 1  # a single hyperedge has density 0: nothing to climb
         status, rounds, steps, flat = STOPPED, 0, 0, False
-        value, spread, top, worst, n_ties = 0.0, 0.0, 0.0, -1, 0.0
+        value, spread, top, worst, n_ties, n_others = 0.0, 0.0, 0.0, -1, 0.0, 0
+        votes, gain = q, q
         while not stop[0]:
             rounds += 1
-            if not first:
+            if rounds > 1 or not first:
+                face = dense_face(graph, rate, work, rows)
                 payoff = np.empty(q.size)
+                if n_others > 0:
+                    _expand(face, graph.twins, q, rows, support.size, votes, gain, payoff, first)
+                    first = False
                 refresh(face, q, payoff)
                 steps += infect(face, q, payoff, np.sqrt(tol), warm_up, max_steps)  # finds the support
                 trim(q, payoff, tol)
                 refresh(face, q, payoff)
                 taken = settle(face, q, payoff)  # finds the point
                 flat = taken < 0
-                steps += max(taken, 0)
+                steps += 0 if flat else taken
                 trim(q, payoff, DUST)
-                support, p = members(rows, q)
+                support, p = members(rows, q, 0, rows.size)
             touched = payoffs(graph, rate, work, support, p)
             others = np.empty(touched, np.int64)
             value, spread, top, worst, n_ties, n_others = _survey(graph, work, support, p, others, first, tol)
@@ -309,22 +322,24 @@ def shift_block(graph, rate, work, start_ptr, start_rows, start_shares, fresh, t
                 status = MAX_SUPPORT
             if status != STOPPED:
                 break
-            most = min(admit, max_support - support.size)
-            others = others[:n_others]
-            if n_others > most:
-                others = _strongest(graph, rate, work, support, p, others, value, most)
+            votes, gain = _votes(graph, rate, work, support, p, others, n_others), np.empty(n_others)
+            for c in range(n_others):
+                gain[c] = work.reward[others[c]] - value
             m = support.size
-            rows, q = np.empty(m + others.size, np.int64), np.zeros(m + others.size)
+            most = admit if admit < max_support - m else max_support - m
+            if n_others > most:
+                _admit_strongest(graph, others, votes, gain, most)
+                n_others = most
+            rows, q = np.empty(m + n_others, np.int64), np.empty(m + n_others)
             for a in range(rows.size):
                 rows[a] = support[a] if a < m else others[a - m]
                 q[a] = p[a] if a < m else 0.0
-            face = dense_face(graph, rate, work, rows)
-            _expand(face, graph.twins, q, work.reward, rows, m, value, first)
-            first = False
+            n_others += (
+                1 if n_others == 0 else 0
+            )  # twins of the start alone: there is a step to make all the same
         notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3] = status, rounds, steps, value
-        notes[i, 4], notes[i, 5], notes[i, 6], notes[i, 7] = spread, max(0.0, top - value), worst, n_ties
+        notes[i, 4], notes[i, 5], notes[i, 6], notes[i, 7] = spread, top - value, worst, n_ties
         ptr[i + 1] = ptr[i] + support.size
         for a in range(support.size):
             all_rows[ptr[i] + a] = support[a]
             all_shares[ptr[i] + a] = p[a]
-    return notes, ptr, all_rows, all_shares
