@@ -96,3 +96,23 @@ def points(draw, kind=None, positive=False):
     affinity = draw(affinities() if kind is None else kind)
     p = draw(simplex_points(affinity.n, positive))
     return affinity, Point(p, affinity.matvec(p))
+
+
+@st.composite
+def uniform_hypergraphs(draw, max_vertices=7, sizes=(2, 3, 4)):
+    """k-uniform hypergraphs in general position: a few vertices, some of them in no hyperedge."""
+    k = draw(st.sampled_from(sizes))
+    n_vertices = draw(st.integers(k, max(k, max_vertices)))
+    members = st.lists(st.integers(0, n_vertices - 1), min_size=k, max_size=k, unique=True)
+    edges = draw(st.lists(members.map(sorted).map(tuple), min_size=1, max_size=12, unique=True))
+    rng = np.random.default_rng(draw(seeds))
+    return Hypergraph.from_edges(edges, weights=rng.uniform(0.1, 1.0, len(edges)), vertices=range(n_vertices))
+
+
+@st.composite
+def generic_matrices(draw, max_n=7):
+    """Symmetric matrices in general position, entries 0 (about a quarter) or from 0.1 to 1."""
+    n = draw(st.integers(2, max_n))
+    rng = np.random.default_rng(draw(seeds))
+    upper = np.triu(rng.uniform(0.1, 1.0, (n, n)) * (rng.uniform(size=(n, n)) < 0.75), 1)
+    return upper + upper.T

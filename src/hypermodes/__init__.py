@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
+    from hypermodes.clustering import Clustering as Clustering
+    from hypermodes.clustering import cluster_points as cluster_points
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
     from hypermodes.dynamics import FaceSolve as FaceSolve
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
+    from hypermodes.estimator import HypergraphShift as HypergraphShift
     from hypermodes.hypergraph import Hypergraph as Hypergraph
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
@@ -29,19 +32,23 @@ if TYPE_CHECKING:
     from hypermodes.result import Status as Status
     from hypermodes.shift import Round as Round
     from hypermodes.shift import shift as shift
+    from hypermodes.tree import ModeTree as ModeTree
     from hypermodes.voting import PrintedVoting as PrintedVoting
     from hypermodes.voting import Voting as Voting
 
 _HOME = {
     "Affinity": "affinity",
     "Certificate": "certificate",
+    "Clustering": "clustering",
     "FaceSolve": "dynamics",
     "HyperedgeAffinity": "affinity",
     "Hypergraph": "hypergraph",
+    "HypergraphShift": "estimator",
     "InfectionImmunization": "dynamics",
     "MatrixAffinity": "affinity",
     "Mode": "result",
     "ModeSet": "result",
+    "ModeTree": "tree",
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
@@ -49,11 +56,12 @@ _HOME = {
     "Status": "result",
     "Voting": "voting",
     "certify": "certificate",
+    "cluster_points": "clustering",
     "find_modes": "modes",
     "knn_hypergraph": "construct.points",
     "shift": "shift",
 }
-_SUBMODULES = {"construct", "datasets", "plotting"}
+_SUBMODULES = {"baselines", "construct", "datasets", "plotting"}
 
 __all__ = ["__version__", *sorted(_HOME)]
 

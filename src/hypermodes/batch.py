@@ -4,7 +4,6 @@
 they ended into distinct modes. Rows here are classes of twin hyperedges (see `_kernels.graph`).
 """
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,6 +15,7 @@ import numpy as np
 
 from hypermodes.affinity import Affinity
 from hypermodes.layout import lay_out
+from hypermodes.threads import workers
 
 FEW = 16  # starts not worth a thread
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
@@ -222,14 +222,6 @@ def _run(
                 future.cancel()
             raise
     return _joined([found for found in results if found is not None])
-
-
-def workers(n_jobs: int) -> int:
-    """Number of threads: as given, or counted back from the number of cores (-1: all of them)."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(f"n_jobs: expected a number of threads, or -1 for all cores; got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def _joined(parts: list[Found]) -> Found:

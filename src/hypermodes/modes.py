@@ -9,13 +9,14 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity, as_affinity
-from hypermodes.batch import Budget, Points, Prepared, shift_all, single_starts, workers
+from hypermodes.batch import Budget, Points, Prepared, shift_all, single_starts
 from hypermodes.dynamics import Dynamics, InfectionImmunization
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.merging import as_table, distinct
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, ModeSet, ModeTable, Status
 from hypermodes.shift import check_rules, edge_positions, shift
+from hypermodes.threads import workers
 from hypermodes.voting import Expansion, Voting, proportional
 
 

@@ -166,7 +166,7 @@ def _votes(graph, rate, work, support, p, candidates, n):
 def _admit_strongest(graph, candidates, votes, gain, limit):
     """Move the `limit` candidates of largest vote times gain, to nine digits, to the front.
 
-    Of equals the first. By digits of 8 bits, the highest first; each pass is over those that share all before.
+    Of equals, the first. It goes by digits of 8 bits, the highest first; a pass is over those equal so far.
     """
     keys, count = np.empty(gain.size, np.int64), np.empty(limit + 256, np.int64)
     largest = 0.0

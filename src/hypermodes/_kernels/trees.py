@@ -1,0 +1,257 @@
+"""The tree of a clustering: who shares neighbours, who joins whom, what is a cluster at one smallest size.
+
+A merge tree of n points has nodes 0 … n-1 for the points and n + m for merge m; merges are listed from the
+highest level down, so children come before their parents.
+"""
+
+import numpy as np
+from numba import njit
+
+from hypermodes._kernels.faces import INNER, OPTIONS
+
+
+@njit(**OPTIONS)
+def shared(members, begin, end, mark, out):
+    """How many vertices hyperedge i has in common with that of each of its members; i from begin to end.
+
+    `members` has a row for each point: its neighbours, itself not listed. `mark` is scratch, -1 at first.
+    """
+    k = members.shape[1]
+    for i in range(begin, end):
+        mark[i] = i
+        for t in range(k):
+            mark[members[i, t]] = i
+        for t in range(k):
+            j = members[i, t]
+            count = 1  # j itself is in both
+            for u in range(k):
+                if mark[members[j, u]] == i:
+                    count += 1
+            out[i, t] = count
+
+
+@njit(**INNER)
+def find(parent, x):
+    """Root of the set x is in; paths are halved on the way."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@njit(**OPTIONS)
+def merge_tree(left, right, order, mass, children, links):
+    """Kruskal: join the ends of the links in the given order; the number of merges.
+
+    `mass` has room for the merges behind the points. `links` says which link made each merge.
+    """
+    n = children.shape[0] + 1
+    parent = np.arange(2 * n - 1)
+    m = 0
+    for t in range(order.size):
+        a = find(parent, left[order[t]])
+        b = find(parent, right[order[t]])
+        if a != b:
+            parent[a] = parent[b] = n + m
+            mass[n + m] = mass[a] + mass[b]
+            children[m, 0], children[m, 1], links[m] = a, b, order[t]
+            m += 1
+            if m == n - 1:
+                break
+    return m
+
+
+@njit(**OPTIONS)
+def condense(children, heights, mass, smallest):
+    """Groups of at least `smallest` that part from another such group, and where each point joins one.
+
+    Returns (node of each point, level of each point, parent of each node, birth of each node, the number of
+    nodes). The level of a point is the height at which it joins a group that is large enough; the birth of a
+    node the height at which it parts from its sibling. Children come before their parents, the root is last.
+    """
+    n = children.shape[0] + 1
+    node = np.empty(2 * n - 1, np.int64)
+    joined = np.empty(2 * n - 1)
+    for x in range(2 * n - 1):
+        node[x], joined[x] = -1, -1.0
+    up, birth = np.empty(2 * n - 1, np.int64), np.empty(2 * n - 1)
+    count = 0
+    for m in range(n - 1):
+        a, b, c = children[m, 0], children[m, 1], n + m
+        for x in (a, b):
+            if x < n and mass[x] >= smallest:
+                joined[x] = heights[m]  # a point that is a group by itself
+        if mass[a] >= smallest and mass[b] >= smallest:
+            for x in (a, b):
+                if node[x] < 0:
+                    node[x] = count
+                    count += 1
+                birth[node[x]] = heights[m]
+                up[node[x]] = -2  # known when the merge has its own number
+            node[c] = count
+            up[node[a]] = up[node[b]] = count
+            count += 1
+        elif mass[a] >= smallest:
+            joined[b], node[c] = heights[m], node[a]
+        elif mass[b] >= smallest:
+            joined[a], node[c] = heights[m], node[b]
+        elif mass[c] >= smallest:
+            joined[c] = heights[m]
+    root = 2 * n - 2
+    if node[root] < 0:
+        node[root] = count
+        count += 1
+    up[node[root]], birth[node[root]] = -1, 0.0
+    if joined[root] < 0.0 and mass[root] < smallest:
+        joined[root] = heights[n - 2] if n > 1 else 0.0  # all together are too few: they are one group still
+    for m in range(n - 2, -1, -1):
+        for x in (children[m, 0], children[m, 1]):
+            if joined[n + m] >= 0.0:
+                joined[x] = joined[n + m]
+            if node[x] < 0:
+                node[x] = node[n + m]
+    return node[:n], joined[:n], up[:count], birth[:count]
+
+
+@njit(**OPTIONS)
+def excess_of_mass(node, level, up, birth, weight):
+    """Keep a node when its own excess of mass beats the best of its descendants; the root only if alone.
+
+    The excess of a node is the mass in it times how far above its birth it lies. Returns the cluster each
+    node belongs to (-1: above all clusters) and their number.
+    """
+    m = up.size
+    total, excess, below = np.zeros(m), np.zeros(m), np.zeros(m)
+    inner, kept = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    for i in range(node.size):
+        total[node[i]] += weight[i]
+        excess[node[i]] += weight[i] * (level[i] - birth[node[i]])
+    for c in range(m):
+        kept[c] = not inner[c] or (c < m - 1 and below[c] <= excess[c])
+        q = up[c]
+        if q >= 0:
+            inner[q] = True
+            below[q] += excess[c] if kept[c] else below[c]
+            total[q] += total[c]
+            excess[q] += total[c] * (birth[c] - birth[q])
+    label = np.empty(m, np.int64)
+    count = 0
+    for c in range(m - 1, -1, -1):
+        label[c] = label[up[c]] if up[c] >= 0 else -1
+        if label[c] < 0 and kept[c]:
+            label[c] = count
+            count += 1
+    return label, count
+
+
+@njit(**OPTIONS)
+def flood(ends, core):
+    """Every point outside the cores joins the core it reaches by the highest path of the spanning tree."""
+    n = core.size
+    parent = np.arange(n)
+    for m in range(n - 1):
+        a = find(parent, ends[m, 0])
+        b = find(parent, ends[m, 1])
+        if core[a] < 0:
+            parent[a] = b
+        elif core[b] < 0:
+            parent[b] = a
+    out = np.empty(n, np.int64)
+    for i in range(n):
+        out[i] = core[find(parent, i)]
+    return out
+
+
+@njit(**OPTIONS)
+def agreement(first, n_first, second, n_second, weight):
+    """Adjusted Rand index of two partitions, points weighted; 1 where both say nothing.
+
+    Points are put in the order of their first label by counting, so that only one row of the table of both
+    is needed at a time, however many clusters there are.
+    """
+    begin = np.zeros(n_first + 1, np.int64)
+    for i in range(first.size):
+        begin[first[i] + 1] += 1
+    for c in range(n_first):
+        begin[c + 1] += begin[c]
+    order, fill = np.empty(first.size, np.int64), begin.copy()
+    for i in range(first.size):
+        order[fill[first[i]]] = i
+        fill[first[i]] += 1
+    both, sizes = np.zeros(n_second), np.zeros(n_second)
+    squares, squares_first, squares_second, total = 0.0, 0.0, 0.0, 0.0
+    for c in range(n_first):
+        size = 0.0
+        for t in range(begin[c], begin[c + 1]):
+            i = order[t]
+            both[second[i]] += weight[i]
+            sizes[second[i]] += weight[i]
+            size += weight[i]
+        for t in range(begin[c], begin[c + 1]):
+            j = second[order[t]]
+            squares += both[j] ** 2
+            both[j] = 0.0
+        squares_first += size**2
+        total += size
+    for j in range(n_second):
+        squares_second += sizes[j] ** 2
+    chance = squares_first * squares_second / total**2
+    best = (squares_first + squares_second) / 2
+    return (squares - chance) / (best - chance) if best > chance * (1 + 1e-12) else 1.0
+
+
+@njit(**OPTIONS)
+def best_antichain(node, level, up, birth, weight, wanted):
+    """The `wanted` nodes, none above another, of the largest total excess of mass; the cluster of each node.
+
+    best[c, j] is the largest total of j nodes in the branch of c. Where the tree has too few leaves, as many
+    as there are.
+    """
+    m = up.size
+    total, excess = np.zeros(m), np.zeros(m)
+    for i in range(node.size):
+        total[node[i]] += weight[i]
+        excess[node[i]] += weight[i] * (level[i] - birth[node[i]])
+    best = np.full((m, wanted + 1), -np.inf)
+    second = np.full(m, -1, np.int64)  # of its two children the later one, and how many it takes
+    other = np.full(m, -1, np.int64)
+    taken = np.zeros((m, wanted + 1), np.int64)
+    leaves = np.zeros(m, np.int64)
+    for c in range(m):
+        best[c, 0] = 0.0
+        if second[c] < 0:
+            leaves[c] = 1
+        else:
+            a, b = other[c], second[c]
+            leaves[c] = leaves[a] + leaves[b]
+            for j in range(1, min(wanted, leaves[c]) + 1):
+                for i in range(max(0, j - leaves[a]), min(j, leaves[b]) + 1):
+                    value = best[a, j - i] + best[b, i]
+                    if value > best[c, j]:
+                        best[c, j], taken[c, j] = value, i
+        if excess[c] >= best[c, 1]:
+            best[c, 1], taken[c, 1] = excess[c], -1
+        q = up[c]
+        if q >= 0:
+            if other[q] < 0:
+                other[q] = c
+            else:
+                second[q] = c
+            total[q] += total[c]
+            excess[q] += total[c] * (birth[c] - birth[q])
+    quota = np.zeros(m, np.int64)
+    label = np.empty(m, np.int64)
+    quota[m - 1] = min(wanted, leaves[m - 1])
+    count = 0
+    for c in range(m - 1, -1, -1):
+        label[c] = label[up[c]] if up[c] >= 0 else -1
+        if label[c] >= 0 or quota[c] == 0:
+            continue
+        j = quota[c]
+        if j == 1 and taken[c, 1] == -1:
+            label[c] = count
+            count += 1
+        else:
+            quota[second[c]] = taken[c, j]
+            quota[other[c]] = j - taken[c, j]
+    return label, count

@@ -1,0 +1,400 @@
+"""Clusters and outliers of points: neighbours, their hypergraph, its mode tree, and what is read off it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes.construct.metrics import LARGEST, Metric, new_rows, row_order
+from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
+from hypermodes.construct.points import hypergraph_of_neighbours
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.linking import bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
+from hypermodes.modes import find_modes
+from hypermodes.progress import Progress, tracker
+from hypermodes.result import Mode, counted
+from hypermodes.tree import Level, ModeTree
+
+FEWEST = 8  # different points below which there is nothing to tell apart
+SMALLEST_GROUP = 4  # points, and at least half a neighbourhood
+FENCE = 3.0  # Tukey's fence for what is far out
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """Different points, how often each came, and the hyperedges they make with their neighbours.
+
+    Attributes
+    ----------
+    points, metric
+        The different points, in an order of their own, and how to measure between them.
+    search : NeighbourSearch
+        Among them.
+    rows : (n,) int
+        The row of the input each of them is.
+    place : (n_rows,) int
+        Which of them each row of the input is.
+    weights : (n,) float
+        How often each came, 1 on average.
+    neighbours : Neighbours
+        The k nearest of each.
+    dimension : float
+        The dimension the points have locally, whatever the number of their coordinates.
+    reach : (n,) float
+        d_k, the distance to the k-th neighbour.
+    rate : (n,) float
+        1/d_k, in units of ``unit``; more where points came more often.
+    density : (n,) float
+        Of each hyperedge.
+    """
+
+    points: Any
+    metric: Metric
+    search: NeighbourSearch
+    rows: np.ndarray
+    place: np.ndarray
+    weights: np.ndarray
+    neighbours: Neighbours
+    dimension: float
+    reach: np.ndarray
+    unit: float
+    rate: np.ndarray
+    density: np.ndarray
+
+    @classmethod
+    def around(
+        cls, points: Any, n_neighbors: int | None, metric: Metric, index: Any, n_jobs: int
+    ) -> "Neighbourhoods | None":
+        """Find the neighbours of different points; None if there are fewer than eight."""
+        search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
+        points = sp.csr_array(points) if sp.issparse(points) else np.asarray(points)
+        given = isinstance(metric, str) and metric == "precomputed"
+        rows = place = np.arange(points.shape[0])
+        if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
+            order = row_order(points)
+            new = new_rows(points[order])
+            rows, place = order[new], np.empty_like(order)
+            place[order] = np.cumsum(new) - 1
+            points = points[rows][:, rows] if given else points[rows]
+            search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
+        n = rows.size
+        if n < FEWEST:
+            return None
+        weights = np.bincount(place, minlength=n) * (n / place.size)
+        neighbours = search.neighbours(min(n_neighbors or int(np.ceil(np.log2(n))), n - 1))
+        reach = neighbours.distances[:, -1]
+        if not reach.any():
+            return None
+        reach = np.where(reach > 0, reach, reach[reach > 0].min())
+        dimension = max(1.0, min(_dimension(neighbours), np.inf if given else points.shape[1]))
+        crowd = (weights + weights[neighbours.indices].sum(axis=1)) / (neighbours.k + 1)
+        unit = float(np.median(reach))
+        rate = crowd ** (1 / dimension) * (unit / reach)
+        density = hyperedge_density(neighbours, rate)
+        return cls(
+            points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density
+        )
+
+    def tree(self, n_jobs: int) -> ModeTree:
+        """The mode tree of their hyperedges."""
+        links = neighbour_links(self.neighbours, self.density, n_jobs)
+        links = bridges(links, self.density, self.reach, self.neighbours.k, self._nearest)
+        return ModeTree.grow(links, self.weights)
+
+    def _nearest(self, among: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Distance to, and position in ``among`` of, the nearest to each point in ``of``."""
+        if not (isinstance(self.metric, str) and self.metric == "precomputed"):
+            found = NeighbourSearch(self.points[among], metric=self.metric).neighbours_of(self.points[of], 1)
+            return found.distances[:, 0], found.indices[:, 0]
+        if sp.issparse(self.points):  # what is not stored is far away
+            return np.full(of.size, np.inf), np.zeros(of.size, np.int64)
+        which = np.array([self.points[i, among].argmin() for i in of])
+        return self.points[of, among[which]], which
+
+    @cached_property
+    def hypergraph(self) -> Hypergraph:
+        """Hyperedge i is the i-th different point and its neighbours."""
+        rate = self.rate
+        return hypergraph_of_neighbours(self.neighbours, weight=lambda degree, reach: degree * rate)
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Clusters of points with outliers left out.
+
+    Attributes
+    ----------
+    labels : (n,) int64
+        Cluster of each point, the largest being 0; -1 for outliers.
+    assigned : (n,) int64
+        The same with every outlier in the cluster it reaches by the highest path.
+    probabilities : (n,) float
+        How deep in its cluster a point lies, in [0, 1]; 0 for outliers.
+    outlier_scores : (n,) float
+        How far below the summit of its cluster it lies, in [0, 1]; 0 at the summit.
+    neighbourhoods : Neighbourhoods or None
+        The hyperedges behind it; None if there are fewer than eight different points.
+    tree : ModeTree or None
+        The tree the clusters were read off, over different points.
+    level : Level or None
+        Where it was read.
+    fences : (n_clusters,) float
+        The height below which a point outside the group that makes a cluster is an outlier.
+    """
+
+    labels: np.ndarray
+    assigned: np.ndarray
+    probabilities: np.ndarray
+    outlier_scores: np.ndarray
+    neighbourhoods: Neighbourhoods | None
+    tree: ModeTree | None
+    level: Level | None
+    fences: np.ndarray
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.fences.size)
+
+    @cached_property
+    def modes(self) -> tuple[Mode | None, ...]:
+        """The certified mode that the densest hyperedge of each cluster shifts to; supports are rows."""
+        around = self.neighbourhoods
+        if around is None:
+            return (None,) * self.n_clusters
+        labels = self.assigned[around.rows]
+        order = np.lexsort((-around.density, labels))
+        summits = order[np.searchsorted(labels[order], np.arange(self.n_clusters))]
+        found = find_modes(around.hypergraph, starts=summits.tolist())
+        which = found.edge_mode[summits].tolist()
+        return tuple(None if k < 0 else _in_rows(found[k], around.rows) for k in which)
+
+    def predict(self, points: Any, *, assign: bool = False) -> np.ndarray:
+        """Cluster of new points: that of the neighbour each holds together with at the highest level.
+
+        A new point where an old one lies has its label. Others are outliers, unless ``assign``, where their
+        level is below the fence of the cluster, as for the points it was made from.
+        """
+        around = self.neighbourhoods
+        if around is None or self.level is None:
+            return np.zeros(np.shape(points)[0], dtype=np.int64)
+        found = around.search.neighbours_of(points, around.neighbours.k)
+        level = np.empty(found.indices.shape)
+        for part in np.array_split(np.arange(found.n), max(1, found.n * found.k**2 // LARGEST)):
+            level[part] = _new_levels(around, found.indices[part], found.distances[part])
+        level = np.minimum(level, self.level.height[found.indices])
+        best = level.argmax(axis=1)[:, None]
+        nearest = np.take_along_axis(found.indices, best, axis=1)[:, 0]
+        labels = self.assigned[around.rows[nearest]]
+        if not assign:
+            height = np.take_along_axis(level, best, axis=1)[:, 0]
+            labels = np.where(height < self.fences[labels], -1, labels)
+        known = (self.assigned if assign else self.labels)[around.rows[found.indices[:, 0]]]
+        return np.where(found.distances[:, 0] == 0, known, labels)
+
+    def __repr__(self) -> str:
+        n_out = int((self.labels < 0).sum())
+        return (
+            f"Clustering({counted(self.n_clusters, 'cluster')} of {counted(self.labels.size, 'point')}, "
+            f"{counted(n_out, 'outlier')})"
+        )
+
+
+def cluster_points(
+    points: Any,
+    n_clusters: int | None = None,
+    *,
+    threshold: float | None = None,
+    n_neighbors: int | None = None,
+    metric: Metric = "euclidean",
+    index: Any = None,
+    n_jobs: int = -1,
+    progress: Progress = None,
+) -> Clustering:
+    """Find the clusters of points and leave out what belongs to none; nobody says how many there are.
+
+    Parameters
+    ----------
+    points : (n, d) array, sparse matrix, or distances with ``metric="precomputed"``
+        As in `NeighbourSearch`.
+    n_clusters : int, optional
+        How many are wanted; found if not given.
+    threshold : float, optional
+        Instead of that, what holds together at this share of the highest level is a cluster, from 0 to 1.
+    n_neighbors : int, optional
+        Neighbours in a hyperedge; ⌈log₂ n⌉ for n different points if not given.
+    metric, index, n_jobs
+        As in `NeighbourSearch`.
+    progress : bool or function
+        As in `find_modes`.
+
+    Notes
+    -----
+    Rows that are equal are one point that came more often: to double the data changes nothing. Time is
+    that of finding neighbours, then O(n k²) for links and O(n log n) for each of about 2 log₂ n readings of
+    the tree.
+
+    Examples
+    --------
+    >>> from hypermodes.datasets import five_crescents
+    >>> cluster_points(five_crescents(600, outliers=0.1).points)
+    Clustering(5 clusters of 660 points, 47 outliers)
+    """
+    _check_wanted(n_clusters, threshold, n_neighbors)
+    with tracker(progress, 3, "clustering") as advance:
+        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs)
+        advance(1)
+        if around is None:
+            advance(2)
+            return _all_one(np.shape(points)[0])
+        tree = around.tree(n_jobs)
+        advance(1)
+        lowest = max(SMALLEST_GROUP, around.neighbours.k / 2)
+        if threshold is not None:
+            level = tree.above(threshold, lowest)
+        elif n_clusters is not None:
+            level = tree.into(n_clusters, lowest, n_jobs)
+        else:
+            level = tree.automatic(lowest, n_jobs)
+            if level.n_clusters > 1 and _evidence(around, tree, level) < 0:
+                level = tree.into(1, level.smallest, n_jobs)
+        advance(1)
+    return _read_out(around, tree, level)
+
+
+# -- steps ----------------------------------------------------------------------------------------------
+
+
+def _dimension(neighbours: Neighbours) -> float:
+    """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
+    distances = neighbours.distances[neighbours.distances[:, 0] > 0]
+    if distances.size == 0 or neighbours.k < 2:
+        return 1.0
+    return 1 / max(float(np.log(distances[:, -1:] / distances[:, :-1]).mean()), 1e-9)
+
+
+def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
+    """How clearly any cluster rises above its surroundings, in standard deviations.
+
+    If the ground were flat at the saddle s between two groups, a group of c points would be expected to have
+    E = Σ (s/height)^D of them, D being the dimension: its volume times that density. A saddle is known to a
+    relative error of 1/√k, by which it is raised. The value is that of the clearest split, (c - E)/√E of its
+    lesser side.
+    """
+    raised = np.exp(1 / np.sqrt(around.neighbours.k))
+    height = np.maximum(level.height, np.finfo(float).tiny)
+    order = np.lexsort((-height, level.labels))
+    ends = np.searchsorted(level.labels[order], np.arange(level.n_clusters + 1))
+    parts = [order[a:b] for a, b in pairwise(ends)]
+    falling = [-height[part] for part in parts]
+    top = height.max()
+    mass = [np.concatenate(([0.0], np.cumsum(around.weights[part]))) for part in parts]
+    volume = [
+        np.concatenate(([0.0], np.cumsum(around.weights[part] * (top / height[part]) ** around.dimension)))
+        for part in parts
+    ]
+
+    def clearness(group: list[int], saddle: float) -> float:
+        above = [int(np.searchsorted(falling[c], -saddle)) for c in group]
+        count = sum(mass[c][t] for c, t in zip(group, above, strict=True))
+        expected = sum(volume[c][t] for c, t in zip(group, above, strict=True))
+        expected *= (saddle / top) ** around.dimension * raised
+        return (count - expected) / np.sqrt(expected) if expected > 0 else 0.0
+
+    groups = [[c] for c in range(level.n_clusters)]
+    clearest = -np.inf
+    sides = level.labels[tree.ends]
+    for m in np.flatnonzero(sides[:, 0] != sides[:, 1]).tolist():
+        one, other = groups[sides[m, 0]], groups[sides[m, 1]]
+        saddle = float(tree.heights[m])
+        clearest = max(clearest, min(clearness(one, saddle), clearness(other, saddle)))
+        one += other
+        for c in other:
+            groups[c] = one
+    return clearest
+
+
+def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clustering:
+    """From clusters of different points to labels, strengths and outliers of all rows; largest first.
+
+    An outlier is outside the group that makes its cluster, and far below it: its log height lies more than
+    three times the distance of the group's quartiles below the lower one.
+    """
+    weights, height = around.weights, np.maximum(level.height, np.finfo(float).tiny)
+    if level.n_clusters == 0:
+        nobody, nothing = np.full(around.place.size, -1), np.zeros(around.place.size)
+        return Clustering(nobody, nobody, nothing, nothing + 1, around, tree, level, np.empty(0))
+    size = np.round(np.bincount(level.labels, weights=weights), 9)
+    summit = np.zeros(level.n_clusters)
+    np.maximum.at(summit, level.labels, height)
+    rank = np.empty(level.n_clusters, np.int64)
+    rank[np.lexsort((-summit, -size))] = np.arange(level.n_clusters)
+    level = replace(level, labels=rank[level.labels], core=np.append(rank, -1)[level.core])
+    quarter, three_quarters = _quartiles(np.log(height), level.core, weights, level.n_clusters)
+    fences = np.exp(quarter - FENCE * (three_quarters - quarter)) * (1 - 1e-9)
+    summit = np.exp(three_quarters)[level.labels]
+    strength = np.minimum(1.0, height / summit)
+    outside = (level.core < 0) & (height < fences[level.labels])
+    labels = np.where(outside, -1, level.labels)
+    arrays = (labels, level.labels, np.where(labels < 0, 0.0, strength), 1 - strength)
+    labels, assigned, probabilities, scores = (array[around.place] for array in arrays)
+    for array in (labels, assigned, probabilities, scores, fences):
+        array.flags.writeable = False
+    return Clustering(labels, assigned, probabilities, scores, around, tree, level, fences)
+
+
+def _quartiles(
+    values: np.ndarray, core: np.ndarray, weights: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper quartile in each core."""
+    order = np.lexsort((values, core))
+    ends = np.searchsorted(core[order], np.arange(n_clusters + 1))
+    quartiles = np.empty((n_clusters, 2))
+    for c in range(n_clusters):
+        part = order[ends[c] : ends[c + 1]]
+        middle = np.cumsum(weights[part]) - weights[part] / 2
+        quartiles[c] = np.interp(weights[part].sum() * np.array([0.25, 0.75]), middle, values[part])
+    return quartiles[:, 0], quartiles[:, 1]
+
+
+def _new_levels(around: Neighbourhoods, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Level at which hyperedges of new points hold together with those of their neighbours."""
+    k, members = around.neighbours.k, around.neighbours.indices
+    rate = around.unit / np.maximum(distances[:, -1], around.reach.min())
+    popularity, rated = vertex_sums(around.neighbours, around.rate)
+    total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
+    density = total / (2 * (k + 1) ** 2)
+    theirs = np.concatenate((indices[:, :, None], members[indices]), axis=2)
+    shared = np.zeros(indices.shape)
+    for t in range(k):
+        shared += (theirs == indices[:, t, None, None]).any(axis=2)
+    return link_level(np.minimum(density[:, None], around.density[indices]), shared, k)
+
+
+def _all_one(n: int) -> Clustering:
+    """Too few different points to tell anything apart: one cluster."""
+    zero, one = np.zeros(n, np.int64), np.ones(n)
+    return Clustering(zero, zero, one, np.zeros(n), None, None, None, np.zeros(1))
+
+
+def _in_rows(mode: Mode, rows: np.ndarray) -> Mode:
+    """The mode with the rows of the input in place of the points that differ."""
+    support = rows[mode.support]
+    order = np.argsort(support)
+    return replace(mode, support=support[order].astype(np.int64), weights=mode.weights[order])
+
+
+def _check_wanted(n_clusters: Any, threshold: Any, n_neighbors: Any) -> None:
+    for name, value in (("n_clusters", n_clusters), ("n_neighbors", n_neighbors)):
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1
+        ):
+            raise ValueError(f"{name}: expected a positive number or None; got {value!r}")
+    if threshold is not None:
+        if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
+            raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
+        if n_clusters is not None:
+            raise ValueError("threshold: expected n_clusters or threshold, not both")

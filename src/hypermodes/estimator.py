@@ -1,0 +1,183 @@
+"""`HypergraphShift`: the clustering of `cluster_points` as a scikit-learn estimator."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hypermodes.clustering import Clustering, cluster_points
+from hypermodes.construct.metrics import Metric
+from hypermodes.modes import find_modes
+from hypermodes.result import Mode
+from hypermodes.tree import ModeTree
+
+
+class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Clusters of noisy points, with outliers left out; nobody says how many there are.
+
+    Each point makes a hyperedge with its nearest neighbours. Hyperedges hold together by their density and
+    the neighbours they share; the tree of what holds together at which level is read at every scale, and
+    the partition that agrees best with all others is the answer. At the summit of each cluster is a mode of
+    the hypergraph, with a certificate (`modes_`).
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; found if None.
+    selection : {"tree", "modes"}, default="tree"
+        "modes" is the paper's own reading: points that shift to the same mode are one cluster. Modes are
+        small, so there are many; neither `n_clusters` nor `threshold` plays a part then.
+    threshold : float, default=None
+        Instead of `n_clusters`: what holds together at this share of the highest level is a cluster.
+    outliers : {"label", "assign"}, default="label"
+        "label": outliers have the label -1. "assign": every point has a cluster.
+    n_neighbors : int, default=None
+        Neighbours in a hyperedge; ⌈log₂ n⌉ if None.
+    metric : str, Minkowski or callable, default="euclidean"
+        Any name scikit-learn knows, `Minkowski(p)`, a function of two points, or "precomputed" for distances:
+        a square array, or a sparse graph of distances to neighbours.
+    index : object, default=None
+        A fitted index over the same points for approximate neighbours; see `NeighbourSearch`.
+    n_jobs : int, default=None
+        Threads; None and -1 are all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Draw a progress bar (needs tqdm).
+
+    Attributes
+    ----------
+    labels_ : (n_samples,) int
+        Cluster of each point, the largest being 0; -1 for outliers.
+    probabilities_ : (n_samples,) float
+        How deep in its cluster a point lies, in [0, 1]; 0 for outliers.
+    outlier_scores_ : (n_samples,) float
+        How far below the summit of its cluster it lies, in [0, 1].
+    n_clusters_ : int
+        Number of clusters.
+    modes_ : tuple of Mode
+        The certified mode at the summit of each cluster; found when first asked for.
+    tree_ : ModeTree or None
+        The tree the clusters were read off.
+    clustering_ : Clustering
+        All of it, as `cluster_points` gives it; None with ``selection="modes"``.
+    n_features_in_ : int
+        Number of columns seen during `fit`.
+
+    Examples
+    --------
+    >>> from hypermodes import HypergraphShift
+    >>> from hypermodes.datasets import five_crescents
+    >>> model = HypergraphShift().fit(five_crescents(600, outliers=0.1).points)
+    >>> model.n_clusters_
+    5
+    """
+
+    labels_: np.ndarray
+    n_features_in_: int
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        selection: str = "tree",
+        threshold: float | None = None,
+        outliers: str = "label",
+        n_neighbors: int | None = None,
+        metric: Metric = "euclidean",
+        index: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.selection = selection
+        self.threshold = threshold
+        self.outliers = outliers
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.index = index
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._precomputed
+        return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Find the clusters of X; y is ignored.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array or sparse matrix, or distances with ``metric="precomputed"``
+            The points.
+        y : None
+            Ignored.
+        """
+        self._check_choices()
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        clustering = cluster_points(
+            X,
+            None if self.selection == "modes" else self.n_clusters,
+            threshold=None if self.selection == "modes" else self.threshold,
+            n_neighbors=self.n_neighbors,
+            metric=self.metric,
+            index=self.index,
+            n_jobs=self._threads,
+            progress=bool(self.verbose),
+        )
+        self.clustering_ = clustering
+        self.tree_: ModeTree | None = clustering.tree
+        self.probabilities_ = clustering.probabilities.copy()
+        self.outlier_scores_ = clustering.outlier_scores.copy()
+        if self.selection == "modes":
+            self.labels_ = self._same_mode(clustering)
+            self.probabilities_ = np.where(self.labels_ < 0, 0.0, 1.0)
+        else:
+            self.labels_ = (clustering.assigned if self.outliers == "assign" else clustering.labels).copy()
+        self.n_clusters_ = int(self.labels_.max(initial=-1)) + 1
+        return self
+
+    def _check_choices(self) -> None:
+        for name, choices in (("selection", ("tree", "modes")), ("outliers", ("label", "assign"))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name}: expected one of {choices}; got {getattr(self, name)!r}")
+
+    @property
+    def _threads(self) -> int:
+        return -1 if self.n_jobs is None else self.n_jobs
+
+    def _same_mode(self, clustering: Clustering) -> np.ndarray:
+        """Points whose hyperedges shift to the same mode, the densest first."""
+        around = clustering.neighbourhoods
+        if around is None:
+            return clustering.labels.copy()
+        return find_modes(around.hypergraph, n_jobs=self._threads).edge_mode[around.place]
+
+    @property
+    def modes_(self) -> tuple[Mode | None, ...]:
+        """The certified mode at the summit of each cluster."""
+        check_is_fitted(self)
+        return self.clustering_.modes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of new points, as far as they have one.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array or sparse matrix
+            New points; with ``metric="precomputed"`` their distances to the points of `fit`.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if self.selection == "modes":
+            around = self.clustering_.neighbourhoods
+            if around is None:
+                return np.zeros(X.shape[0], dtype=np.int64)
+            return self.labels_[around.rows[around.search.neighbours_of(X, 1).indices[:, 0]]]
+        return self.clustering_.predict(X, assign=self.outliers == "assign")

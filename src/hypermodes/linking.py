@@ -1,0 +1,120 @@
+"""How strongly two hyperedges of neighbours hold together: density times shared vertices.
+
+Hyperedge i is point i and its k nearest neighbours, with the rate a_i = 1/d_k. Its density is its total
+affinity f_i = (M·1)_i. It holds together with a neighbour's hyperedge j at the level
+
+    min(f_i, f_j) · √(|e_i ∩ e_j| / (k + 1)):
+
+how dense the path between them runs, times how wide it is. A bridge of noise may be as dense as what is
+around it, but those on it share few neighbours, whatever the density.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from hypermodes.construct.neighbours import Neighbours
+from hypermodes.threads import in_threads, workers
+from hypermodes.tree import Links
+
+
+class Nearest(Protocol):
+    """Finds the nearest of some points to each of some others: (distances, which of them)."""
+
+    def __call__(self, among: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Distances to, and positions in ``among`` of, the nearest to each point in ``of``."""
+
+
+def hyperedge_density(neighbours: Neighbours, rate: np.ndarray) -> np.ndarray:
+    """f = M·1 of Eq. (2), from sums on vertices, divided by 2(k+1)²: near the rate where neighbours agree.
+
+    Notes
+    -----
+    O(n k). f_i = Σ_{v ∈ e_i} (a_i deg_v + z_v) - 2 a_i |e_i| with deg = B'1 and z = B'a.
+    """
+    members, size = neighbours.indices, neighbours.k + 1
+    popularity, rated = vertex_sums(neighbours, rate)
+    total = rate * (popularity + popularity[members].sum(axis=1)) + rated + rated[members].sum(axis=1)
+    return (total - 2 * rate * size) / (2 * size**2)
+
+
+def vertex_sums(neighbours: Neighbours, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many hyperedges each vertex is in, and the sum of their rates."""
+    members = neighbours.indices.ravel()
+    popularity = 1.0 + np.bincount(members, minlength=neighbours.n)
+    return popularity, rate + np.bincount(
+        members, weights=np.repeat(rate, neighbours.k), minlength=neighbours.n
+    )
+
+
+def link_level(lower: np.ndarray, shared: np.ndarray, k: int) -> np.ndarray:
+    """Level of a link from the lower of two densities and the number of shared vertices."""
+    return lower * np.sqrt(shared / (k + 1))
+
+
+def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int = -1) -> Links:
+    """Every point with each of its neighbours; a pair that is listed from both sides comes twice."""
+    from hypermodes._kernels.trees import shared
+
+    n, k = neighbours.indices.shape
+    counts = np.empty((n, k), np.int32)
+    parts = np.linspace(0, n, 4 * workers(n_jobs) + 1).astype(int)
+
+    def count(part: int) -> None:
+        mark = np.full(n, -1, np.int64)
+        shared(neighbours.indices, parts[part], parts[part + 1], mark, counts)
+
+    in_threads(n_jobs, count, range(parts.size - 1))
+    left = np.repeat(np.arange(n, dtype=neighbours.indices.dtype), k)
+    right = neighbours.indices.ravel()
+    lower = np.minimum(density[:, None], density[neighbours.indices]).ravel()
+    return Links(left, right, link_level(lower, counts.ravel(), k))
+
+
+def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:
+    """Links between the nearest pairs of groups that have none, so that all points are joined.
+
+    They share no vertices: they count as sharing one, and lose level in the ratio of d_k to their length.
+
+    Notes
+    -----
+    Borůvka's way. Two groups differ in some bit of their numbers, so the nearest point of another group is
+    the best of two searches a bit.
+    """
+    n = density.size
+    added = [np.empty((0, 2), np.int64)]
+    lengths = [np.empty(0)]
+    while True:
+        ends = np.concatenate((np.column_stack((links.left, links.right)), *added))
+        joined = sp.coo_array((np.ones(len(ends), bool), ends.T), shape=(n, n))
+        count, group = connected_components(joined, directed=False)
+        if count == 1:
+            break
+        asking = group != np.bincount(group).argmax()  # the largest need not ask
+        best, partner = np.full(n, np.inf), np.full(n, -1)
+        for bit in range(int(count - 1).bit_length()):
+            for side in (0, 1):
+                here = (group >> bit & 1) == side
+                among, of = np.flatnonzero(here), np.flatnonzero(~here & asking)
+                if among.size and of.size:
+                    length, which = nearest(among, of)
+                    closer = length < best[of]
+                    best[of[closer]], partner[of[closer]] = length[closer], among[which[closer]]
+        order = np.lexsort((best, group))
+        first = order[np.concatenate(([True], np.diff(group[order]) > 0))]
+        first = first[partner[first] >= 0]
+        if first.size == 0:  # infinitely far apart: anywhere will do, at level 0
+            _, first = np.unique(group, return_index=True)
+            first, partner[first[1:]] = first[1:], first[0]
+        added.append(np.column_stack((first, partner[first])))
+        lengths.append(best[first])
+    pairs, length = np.concatenate(added), np.concatenate(lengths)
+    lower = np.minimum(density[pairs[:, 0]], density[pairs[:, 1]])
+    longer = np.maximum(reach[pairs[:, 0]], reach[pairs[:, 1]]) / np.maximum(length, np.finfo(float).tiny)
+    return Links(
+        np.concatenate((links.left, pairs[:, 0])),
+        np.concatenate((links.right, pairs[:, 1])),
+        np.concatenate((links.level, link_level(lower * np.minimum(1, longer), np.ones(len(pairs)), k))),
+    )
