@@ -20,7 +20,7 @@ from hypermodes.tree import Level, ModeTree
 
 FEWEST = 8  # different points below which there is nothing to tell apart
 SMALLEST_GROUP = 4  # points, and at least half a neighbourhood
-FENCE = 3.0  # Tukey's fence for what is far out
+INNER, OUTER = 1.5, 3.0  # Tukey's fences: what is outside, and what is far out
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,8 @@ class Neighbourhoods:
         1/d_k, in units of ``unit``; more where points came more often.
     density : (n,) float
         Of each hyperedge.
+    spacing : (n,) float
+        Log distance to the middle neighbour, less where points came more often: how sparse it is around.
     """
 
     points: Any
@@ -63,6 +65,7 @@ class Neighbourhoods:
     unit: float
     rate: np.ndarray
     density: np.ndarray
+    spacing: np.ndarray
 
     @classmethod
     def around(
@@ -94,9 +97,11 @@ class Neighbourhoods:
         unit = float(np.median(reach))
         rate = crowd ** (1 / dimension) * (unit / reach)
         density = hyperedge_density(neighbours, rate)
+        spacing = _spacing(neighbours.distances) - np.log(crowd) / dimension
         return cls(
-            points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density
-        )
+            points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
+            spacing,
+        )  # fmt: skip
 
     def tree(self, n_jobs: int) -> ModeTree:
         """The mode tree of their hyperedges."""
@@ -132,17 +137,19 @@ class Clustering:
     assigned : (n,) int64
         The same with every outlier in the cluster it reaches by the highest path.
     probabilities : (n,) float
-        How deep in its cluster a point lies, in [0, 1]; 0 for outliers.
+        How strongly each belongs, in [0, 1]: the spacing of the closer quarter of its cluster in relation to
+        its own; 0 for outliers.
     outlier_scores : (n,) float
-        How far below the summit of its cluster it lies, in [0, 1]; 0 at the summit.
+        One minus that, for outliers as well.
     neighbourhoods : Neighbourhoods or None
         The hyperedges behind it; None if there are fewer than eight different points.
     tree : ModeTree or None
         The tree the clusters were read off, over different points.
     level : Level or None
         Where it was read.
-    fences : (n_clusters,) float
-        The height below which a point outside the group that makes a cluster is an outlier.
+    fences : (n_clusters, 2) float
+        The spacing beyond which a point of each cluster is an outlier: if it is outside the group that makes
+        the cluster, and in any case.
     """
 
     labels: np.ndarray
@@ -157,7 +164,7 @@ class Clustering:
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return int(self.fences.size)
+        return int(self.fences.shape[0])
 
     @cached_property
     def modes(self) -> tuple[Mode | None, ...]:
@@ -176,7 +183,7 @@ class Clustering:
         """Cluster of new points: that of the neighbour each holds together with at the highest level.
 
         A new point where an old one lies has its label. Others are outliers, unless ``assign``, where their
-        level is below the fence of the cluster, as for the points it was made from.
+        spacing is beyond the fence of the cluster, as for the points it was made from.
         """
         around = self.neighbourhoods
         if around is None or self.level is None:
@@ -186,12 +193,11 @@ class Clustering:
         for part in np.array_split(np.arange(found.n), max(1, found.n * found.k**2 // LARGEST)):
             level[part] = _new_levels(around, found.indices[part], found.distances[part])
         level = np.minimum(level, self.level.height[found.indices])
-        best = level.argmax(axis=1)[:, None]
-        nearest = np.take_along_axis(found.indices, best, axis=1)[:, 0]
+        nearest = np.take_along_axis(found.indices, level.argmax(axis=1)[:, None], axis=1)[:, 0]
         labels = self.assigned[around.rows[nearest]]
         if not assign:
-            height = np.take_along_axis(level, best, axis=1)[:, 0]
-            labels = np.where(height < self.fences[labels], -1, labels)
+            fence = self.fences[labels, np.where(self.level.core[nearest] < 0, 0, 1)]
+            labels = np.where(_spacing(found.distances) > fence, -1, labels)
         known = (self.assigned if assign else self.labels)[around.rows[found.indices[:, 0]]]
         return np.where(found.distances[:, 0] == 0, known, labels)
 
@@ -268,6 +274,12 @@ def cluster_points(
 # -- steps ----------------------------------------------------------------------------------------------
 
 
+def _spacing(distances: np.ndarray) -> np.ndarray:
+    """Log distance to the middle neighbour; one that is very near, or very far, plays no part."""
+    middle = distances[:, distances.shape[1] // 2]
+    return np.log(np.maximum(middle, middle.min(where=middle > 0, initial=np.inf)))
+
+
 def _dimension(neighbours: Neighbours) -> float:
     """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
     distances = neighbours.distances[neighbours.distances[:, 0] > 0]
@@ -320,25 +332,25 @@ def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
 def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clustering:
     """From clusters of different points to labels, strengths and outliers of all rows; largest first.
 
-    An outlier is outside the group that makes its cluster, and far below it: its log height lies more than
-    three times the distance of the group's quartiles below the lower one.
+    Outliers are where neighbours are much farther away than in the group that makes the cluster. Log spacing
+    is held against Tukey's fences, from the quartiles of the group: the inner one for points outside the
+    group, which joined the cluster below the level at which it is one; the outer one for all.
     """
     weights, height = around.weights, np.maximum(level.height, np.finfo(float).tiny)
     if level.n_clusters == 0:
         nobody, nothing = np.full(around.place.size, -1), np.zeros(around.place.size)
-        return Clustering(nobody, nobody, nothing, nothing + 1, around, tree, level, np.empty(0))
+        return Clustering(nobody, nobody, nothing, nothing + 1, around, tree, level, np.empty((0, 2)))
     size = np.round(np.bincount(level.labels, weights=weights), 9)
     summit = np.zeros(level.n_clusters)
     np.maximum.at(summit, level.labels, height)
     rank = np.empty(level.n_clusters, np.int64)
     rank[np.lexsort((-summit, -size))] = np.arange(level.n_clusters)
     level = replace(level, labels=rank[level.labels], core=np.append(rank, -1)[level.core])
-    quarter, three_quarters = _quartiles(np.log(height), level.core, weights, level.n_clusters)
-    fences = np.exp(quarter - FENCE * (three_quarters - quarter)) * (1 - 1e-9)
-    summit = np.exp(three_quarters)[level.labels]
-    strength = np.minimum(1.0, height / summit)
-    outside = (level.core < 0) & (height < fences[level.labels])
-    labels = np.where(outside, -1, level.labels)
+    lower, upper = _quartiles(around.spacing, level.core, weights, level.n_clusters)
+    fences = upper[:, None] + (upper - lower)[:, None] * (INNER, OUTER) + 1e-9
+    beyond = around.spacing > fences[level.labels, np.where(level.core < 0, 0, 1)]
+    labels = np.where(beyond, -1, level.labels)
+    strength = np.exp(np.minimum(0.0, lower[level.labels] - around.spacing))
     arrays = (labels, level.labels, np.where(labels < 0, 0.0, strength), 1 - strength)
     labels, assigned, probabilities, scores = (array[around.place] for array in arrays)
     for array in (labels, assigned, probabilities, scores, fences):
@@ -377,7 +389,7 @@ def _new_levels(around: Neighbourhoods, indices: np.ndarray, distances: np.ndarr
 def _all_one(n: int) -> Clustering:
     """Too few different points to tell anything apart: one cluster."""
     zero, one = np.zeros(n, np.int64), np.ones(n)
-    return Clustering(zero, zero, one, np.zeros(n), None, None, None, np.zeros(1))
+    return Clustering(zero, zero, one, np.zeros(n), None, None, None, np.full((1, 2), np.inf))
 
 
 def _in_rows(mode: Mode, rows: np.ndarray) -> Mode:

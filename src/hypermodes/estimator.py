@@ -50,9 +50,10 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : (n_samples,) int
         Cluster of each point, the largest being 0; -1 for outliers.
     probabilities_ : (n_samples,) float
-        How deep in its cluster a point lies, in [0, 1]; 0 for outliers.
+        How strongly each belongs, in [0, 1]: the distance to neighbours in the closer quarter of its cluster
+        in relation to its own; 0 for outliers.
     outlier_scores_ : (n_samples,) float
-        How far below the summit of its cluster it lies, in [0, 1].
+        One minus that, for outliers as well.
     n_clusters_ : int
         Number of clusters.
     modes_ : tuple of Mode

@@ -22,6 +22,7 @@ from hypermodes.threads import in_threads
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
+_SLACK = 1 - 1e-9  # masses are sums: one that is large enough but for rounding is large enough
 
 
 class Links(NamedTuple):
@@ -128,9 +129,13 @@ class ModeTree:
     def into(self, n_clusters: int, lowest: float, n_jobs: int = -1) -> Level:
         """As `automatic`, with the given number of clusters, those of the largest total excess of mass.
 
-        Where the tree has too few groups of mass ``lowest``, smaller ones serve.
+        Where the tree has too few groups of mass ``lowest``, smaller ones serve; there are never more than
+        points.
         """
         from hypermodes._kernels.trees import best_antichain
+
+        if n_clusters < 1:
+            raise ValueError(f"n_clusters: expected a positive number; got {n_clusters!r}")
 
         def choose(*tree: np.ndarray) -> tuple[np.ndarray, int]:
             return best_antichain(*tree, n_clusters)
@@ -147,28 +152,30 @@ class ModeTree:
 
     def above(self, threshold: float, smallest: float) -> Level:
         """Clusters are all groups of some mass that hold together at a level, a share of the highest."""
-        from hypermodes._kernels.trees import condense
-
-        kept = self.ends[self.heights >= threshold * self.heights[0]]
+        kept = self.ends[self.heights >= threshold * self.heights.max(initial=0.0)]
         joined = sp.coo_array((np.ones(len(kept), bool), kept.T), shape=(self.n, self.n))
         count, group = connected_components(joined, directed=False)
-        large = np.bincount(group, weights=self.weights, minlength=count) >= smallest
+        large = np.bincount(group, weights=self.weights, minlength=count) >= smallest * _SLACK
         core = np.where(large, np.cumsum(large) - 1, -1)[group].astype(np.int64)
-        height = condense(self.children, self.heights, self.mass, smallest)[1]
-        return self._flooded(smallest, core, height, int(large.sum()))
+        return self._flooded(smallest, core, self._condensed(smallest)[1], int(large.sum()))
 
     def ladder(self, lowest: float) -> list[float]:
         """Smallest sizes to read the tree at: from ``lowest`` to a third of everything."""
+        _check_mass("lowest", lowest)
         total = float(self.mass[-1])
         rungs = max(1, 1 + int(np.floor(np.log(max(1.0, WIDEST * total / lowest)) / np.log(RUNG) + 1e-9)))
         return (lowest * RUNG ** np.arange(rungs)).tolist()
 
     def _read(self, smallest: float, choose: Callable[..., tuple[np.ndarray, int]]) -> Level:
-        from hypermodes._kernels.trees import condense
-
-        node, height, up, birth = condense(self.children, self.heights, self.mass, smallest * (1 - 1e-9))
+        node, height, up, birth = self._condensed(smallest)
         label, count = choose(node, height, up, birth, self.weights)
         return self._flooded(smallest, label[node], height, count)
+
+    def _condensed(self, smallest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        from hypermodes._kernels.trees import condense
+
+        _check_mass("smallest", smallest)
+        return condense(self.children, self.heights, self.mass, smallest * _SLACK)
 
     def _flooded(self, smallest: float, core: np.ndarray, height: np.ndarray, count: int) -> Level:
         from hypermodes._kernels.trees import flood
@@ -199,3 +206,8 @@ def _medoid(levels: list[Level], weights: np.ndarray, n_jobs: int) -> Level:
         level.smallest, level.core, level.labels, level.height, level.n_clusters,
         float(total[best] / (len(levels) - 1)),
     )  # fmt: skip
+
+
+def _check_mass(name: str, value: float) -> None:
+    if not 0 < value < np.inf:
+        raise ValueError(f"{name}: expected a positive mass; got {value!r}")

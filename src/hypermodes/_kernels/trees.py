@@ -65,9 +65,10 @@ def merge_tree(left, right, order, mass, children, links):
 def condense(children, heights, mass, smallest):
     """Groups of at least `smallest` that part from another such group, and where each point joins one.
 
-    Returns (node of each point, level of each point, parent of each node, birth of each node, the number of
-    nodes). The level of a point is the height at which it joins a group that is large enough; the birth of a
-    node the height at which it parts from its sibling. Children come before their parents, the root is last.
+    Returns (node of each point, level of each point, parent of each node, birth of each node). The level of a
+    point is the height at which it joins a group that is large enough, or anybody at all if it is one by
+    itself; the birth of a node the height at which it parts from its sibling. Children come before their
+    parents, the root is last.
     """
     n = children.shape[0] + 1
     node = np.empty(2 * n - 1, np.int64)
@@ -87,7 +88,6 @@ def condense(children, heights, mass, smallest):
                     node[x] = count
                     count += 1
                 birth[node[x]] = heights[m]
-                up[node[x]] = -2  # known when the merge has its own number
             node[c] = count
             up[node[a]] = up[node[b]] = count
             count += 1
@@ -102,8 +102,10 @@ def condense(children, heights, mass, smallest):
         node[root] = count
         count += 1
     up[node[root]], birth[node[root]] = -1, 0.0
-    if joined[root] < 0.0 and mass[root] < smallest:
-        joined[root] = heights[n - 2] if n > 1 else 0.0  # all together are too few: they are one group still
+    if n == 1:
+        joined[root] = 0.0  # it joins nobody
+    elif mass[root] < smallest:
+        joined[root] = heights[n - 2]  # all together are too few: they are one group still
     for m in range(n - 2, -1, -1):
         for x in (children[m, 0], children[m, 1]):
             if joined[n + m] >= 0.0:
@@ -166,6 +168,9 @@ def flood(ends, core):
 def agreement(first, n_first, second, n_second, weight):
     """Adjusted Rand index of two partitions, points weighted; 1 where both say nothing.
 
+    A weight says how often a point came, in any unit: the value is the limit for points that came often,
+    where it no longer matters that the two of a pair are different ones.
+
     Points are put in the order of their first label by counting, so that only one row of the table of both
     is needed at a time, however many clusters there are.
     """
@@ -208,6 +213,7 @@ def best_antichain(node, level, up, birth, weight, wanted):
     as there are.
     """
     m = up.size
+    wanted = min(wanted, (m + 1) // 2)  # so many leaves there are
     total, excess = np.zeros(m), np.zeros(m)
     for i in range(node.size):
         total[node[i]] += weight[i]
@@ -241,7 +247,7 @@ def best_antichain(node, level, up, birth, weight, wanted):
             excess[q] += total[c] * (birth[c] - birth[q])
     quota = np.zeros(m, np.int64)
     label = np.empty(m, np.int64)
-    quota[m - 1] = min(wanted, leaves[m - 1])
+    quota[m - 1] = wanted
     count = 0
     for c in range(m - 1, -1, -1):
         label[c] = label[up[c]] if up[c] >= 0 else -1

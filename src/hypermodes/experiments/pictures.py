@@ -1,0 +1,109 @@
+"""Curves of many methods side by side. Needs matplotlib, imported when a picture is drawn."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hypermodes.experiments.methods import Method
+from hypermodes.files import replacing
+from hypermodes.plotting import pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#1f2430"
+STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
+    "hypergraph_shift": ("#d6336c", "o", "-"),
+    "modes": ("#f08cae", "o", "--"),
+    "replicator": ("#f08cae", "s", "--"),
+    "affinity_ensembles": ("#1864ab", "s", "-"),
+    "clustering_game": ("#15aabf", "^", "-"),
+    "ehc": ("#7048e8", "D", "-"),
+    "graph_shift": ("#2b8a3e", "v", "--"),
+    "dominant_sets": ("#74b816", "<", "--"),
+    "medoid_shift": ("#0ca678", ">", "--"),
+    "mean_shift": ("#5c940d", "P", "--"),
+    "hdbscan": ("#e8590c", "X", ":"),
+    "hdbscan_2_percent": ("#f08c00", "*", ":"),
+    "dbscan": ("#868e96", "p", ":"),
+    "spectral": ("#212529", "h", ":"),
+    "fast_hdbscan_2_percent": ("#a0522d", "+", ":"),
+}
+
+
+class Curve(NamedTuple):
+    """Values of one method against something: a mean and a deviation at each x."""
+
+    method: str
+    x: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    @classmethod
+    def of(cls, method: str, pairs: Iterable[tuple[float, float]]) -> "Curve":
+        """Take the mean over runs at the same x; runs without a value do not count."""
+        points = sorted((x, y) for x, y in pairs if y == y)
+        by_x = [(x, [y for _, y in group]) for x, group in groupby(points, key=lambda point: point[0])]
+        return cls(
+            method,
+            np.array([x for x, _ in by_x]),
+            np.array([np.mean(ys) for _, ys in by_x]),
+            np.array([np.std(ys) for _, ys in by_x]),
+        )
+
+
+def draw_curves(axes: "Axes", curves: Sequence[Curve], **style: Any) -> None:
+    """Draw curves with light bars of one standard deviation; the first method is ours, thick and on top."""
+    for rank, curve in enumerate(curves):
+        colour, marker, line = STYLES[curve.method]
+        ours = curve.method == "hypergraph_shift"
+        options: dict[str, Any] = {
+            "color": colour, "marker": marker, "linestyle": line, "linewidth": 3.2 if ours else 1.3,
+            "markersize": 7 if ours else 5, "markeredgewidth": 1.5 if marker == "+" else 0.0,
+            "zorder": 50 if ours else 20 - rank, **style,
+        }  # fmt: skip
+        axes.plot(curve.x, curve.mean, **options)
+        low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
+        axes.vlines(curve.x, low, high, color=colour, linewidth=2.5 if ours else 1.2, alpha=0.25, zorder=1)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=INK, alpha=0.08, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def titled(axes: "Axes", title: str, x: str, y: str) -> None:
+    """Name a panel and its axes, in the way of the other pictures."""
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+
+
+def add_legend(figure: "Figure", methods: Mapping[str, Method[Any]], notes: Mapping[str, str]) -> None:
+    """Put the names of all methods to the right of the panels, by family, with what is to be said of each."""
+    from matplotlib.lines import Line2D
+
+    handles: list[Any] = []
+    names: list[str] = []
+    for family, group in groupby(methods.items(), key=lambda item: item[1].family):
+        handles.append(Line2D([], [], linestyle="none"))
+        names.append(f"$\\bf{{{family.replace(' ', '~')}}}$")
+        for name, method in group:
+            colour, marker, line = STYLES[name]
+            width = 3.2 if name == "hypergraph_shift" else 1.3
+            handles.append(Line2D([], [], color=colour, marker=marker, linestyle=line, linewidth=width))
+            names.append(method.label + (f"\n{notes[name]}" if name in notes else ""))
+    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8.5, handlelength=3)
+
+
+def save_picture(path: Path, draw: Callable[[], "Figure"]) -> None:
+    """Draw and write a picture, all at once or not at all."""
+    plt = pyplot()
+    figure = draw()
+    try:
+        with replacing(path) as temporary:
+            figure.savefig(temporary, dpi=110)
+    finally:
+        plt.close(figure)
