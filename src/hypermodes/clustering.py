@@ -1,7 +1,7 @@
 """Clusters and outliers of points: neighbours, their hypergraph, its mode tree, and what is read off it."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -73,14 +73,11 @@ class Neighbourhoods:
     ) -> "Neighbourhoods | None":
         """Find the neighbours of different points; None if there are fewer than eight."""
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
-        points = sp.csr_array(points) if sp.issparse(points) else np.asarray(points)
         given = isinstance(metric, str) and metric == "precomputed"
+        points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points)
         rows = place = np.arange(points.shape[0])
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
-            order = row_order(points)
-            new = new_rows(points[order])
-            rows, place = order[new], np.empty_like(order)
-            place[order] = np.cumsum(new) - 1
+            rows, place = _different(points)
             points = points[rows][:, rows] if given else points[rows]
             search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
         n = rows.size
@@ -93,11 +90,11 @@ class Neighbourhoods:
             return None
         reach = np.where(reach > 0, reach, reach[reach > 0].min())
         dimension = max(1.0, min(_dimension(neighbours), np.inf if given else points.shape[1]))
-        crowd = (weights + weights[neighbours.indices].sum(axis=1)) / (neighbours.k + 1)
+        crowd = _crowd(weights, weights, neighbours.indices)
         unit = float(np.median(reach))
         rate = crowd ** (1 / dimension) * (unit / reach)
         density = hyperedge_density(neighbours, rate)
-        spacing = _spacing(neighbours.distances) - np.log(crowd) / dimension
+        spacing = _spacing(neighbours.distances, neighbours) - np.log(crowd) / dimension
         return cls(
             points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
             spacing,
@@ -106,13 +103,31 @@ class Neighbourhoods:
     def tree(self, n_jobs: int) -> ModeTree:
         """The mode tree of their hyperedges."""
         links = neighbour_links(self.neighbours, self.density, n_jobs)
-        links = bridges(links, self.density, self.reach, self.neighbours.k, self._nearest)
+        nearest = partial(self._nearest, n_jobs=n_jobs)
+        links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
         return ModeTree.grow(links, self.weights)
 
-    def _nearest(self, among: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def to_new(self, points: Any, k: int) -> Neighbours:
+        """The k nearest of the different points to each new one; what is precomputed is to every row."""
+        if self._given and not sp.issparse(points):
+            points = np.asarray(points)
+            if points.ndim != 2 or points.shape[1] != self.place.size:
+                raise ValueError(
+                    f"points: expected rows of distances to the {self.place.size} points of before; "
+                    f"got shape {points.shape}"
+                )
+            points = points[:, self.rows]
+        return self.search.neighbours_of(points, k)
+
+    @property
+    def _given(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _nearest(self, among: np.ndarray, of: np.ndarray, n_jobs: int) -> tuple[np.ndarray, np.ndarray]:
         """Distance to, and position in ``among`` of, the nearest to each point in ``of``."""
-        if not (isinstance(self.metric, str) and self.metric == "precomputed"):
-            found = NeighbourSearch(self.points[among], metric=self.metric).neighbours_of(self.points[of], 1)
+        if not self._given:
+            search = NeighbourSearch(self.points[among], metric=self.metric, n_jobs=n_jobs)
+            found = search.neighbours_of(self.points[of], 1)
             return found.distances[:, 0], found.indices[:, 0]
         if sp.issparse(self.points):  # what is not stored is far away
             return np.full(of.size, np.inf), np.zeros(of.size, np.int64)
@@ -177,7 +192,7 @@ class Clustering:
         summits = order[np.searchsorted(labels[order], np.arange(self.n_clusters))]
         found = find_modes(around.hypergraph, starts=summits.tolist())
         which = found.edge_mode[summits].tolist()
-        return tuple(None if k < 0 else _in_rows(found[k], around.rows) for k in which)
+        return tuple(None if k < 0 else in_rows(found[k], around.rows) for k in which)
 
     def predict(self, points: Any, *, assign: bool = False) -> np.ndarray:
         """Cluster of new points: that of the neighbour each holds together with at the highest level.
@@ -188,16 +203,20 @@ class Clustering:
         around = self.neighbourhoods
         if around is None or self.level is None:
             return np.zeros(np.shape(points)[0], dtype=np.int64)
-        found = around.search.neighbours_of(points, around.neighbours.k)
+        found = around.to_new(points, around.neighbours.k)
+        if self.n_clusters == 0:
+            return np.full(found.n, -1)
+        crowd = _crowd(1.0, around.weights, found.indices) ** (1 / around.dimension)
         level = np.empty(found.indices.shape)
         for part in np.array_split(np.arange(found.n), max(1, found.n * found.k**2 // LARGEST)):
-            level[part] = _new_levels(around, found.indices[part], found.distances[part])
+            level[part] = _new_levels(around, found.indices[part], found.distances[part], crowd[part])
         level = np.minimum(level, self.level.height[found.indices])
         nearest = np.take_along_axis(found.indices, level.argmax(axis=1)[:, None], axis=1)[:, 0]
         labels = self.assigned[around.rows[nearest]]
         if not assign:
             fence = self.fences[labels, np.where(self.level.core[nearest] < 0, 0, 1)]
-            labels = np.where(_spacing(found.distances) > fence, -1, labels)
+            spacing = _spacing(found.distances, around.neighbours) - np.log(crowd)
+            labels = np.where(spacing > fence, -1, labels)
         known = (self.assigned if assign else self.labels)[around.rows[found.indices[:, 0]]]
         return np.where(found.distances[:, 0] == 0, known, labels)
 
@@ -227,9 +246,10 @@ def cluster_points(
     points : (n, d) array, sparse matrix, or distances with ``metric="precomputed"``
         As in `NeighbourSearch`.
     n_clusters : int, optional
-        How many are wanted; found if not given.
+        How many are wanted; found if not given. There are never more than different points.
     threshold : float, optional
         Instead of that, what holds together at this share of the highest level is a cluster, from 0 to 1.
+        There may be none.
     n_neighbors : int, optional
         Neighbours in a hyperedge; ⌈log₂ n⌉ for n different points if not given.
     metric, index, n_jobs
@@ -239,9 +259,9 @@ def cluster_points(
 
     Notes
     -----
-    Rows that are equal are one point that came more often: to double the data changes nothing. Time is
-    that of finding neighbours, then O(n k²) for links and O(n log n) for each of about 2 log₂ n readings of
-    the tree.
+    Rows that are equal are one point that came more often: to double the data changes nothing. Fewer than
+    eight different points are one cluster, however many are wanted. Time is that of finding neighbours,
+    then O(n k²) for links and O(n log n) for each of about 2 log₂ n readings of the tree.
 
     Examples
     --------
@@ -274,10 +294,53 @@ def cluster_points(
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _spacing(distances: np.ndarray) -> np.ndarray:
-    """Log distance to the middle neighbour; one that is very near, or very far, plays no part."""
-    middle = distances[:, distances.shape[1] // 2]
-    return np.log(np.maximum(middle, middle.min(where=middle > 0, initial=np.inf)))
+def _in_one_form(points: Any, given: bool) -> sp.csr_array:
+    """Rows that are equal are stored alike; of what is given, zeros are kept."""
+    points = sp.csr_array(points, copy=True)
+    points.sum_duplicates()
+    if not given:
+        points.eliminate_zeros()
+    return points
+
+
+def _crowd(own: np.ndarray | float, weights: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """How often the points of a hyperedge came, on average."""
+    return (own + weights[indices].sum(axis=1)) / (indices.shape[1] + 1)
+
+
+def _different(points: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that differ, near ones near each other, and which of them each row is.
+
+    Their order depends on the points only, not on the order they came in.
+    """
+    order = row_order(points)
+    new = new_rows(points[order])
+    rows, place = order[new], np.empty_like(order)
+    place[order] = np.cumsum(new) - 1
+    if sp.issparse(points):
+        return rows, place
+    near = np.argsort(_along_curve(points[rows, :2]), kind="stable")
+    rank = np.empty_like(near)
+    rank[near] = np.arange(near.size)
+    return rows[near], rank[place]
+
+
+def _along_curve(points: np.ndarray) -> np.ndarray:
+    """Place of points along a curve through a grid of 2^16 cells a side (Morton's), by two coordinates."""
+    extent = np.ptp(points, axis=0)
+    cells = ((points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0) * 65535).astype(np.uint64)
+    for shift, kept in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+        cells = (cells | (cells << np.uint64(shift))) & np.uint64(kept)
+    return cells[:, 0] | (cells[:, -1] << np.uint64(1))
+
+
+def _spacing(distances: np.ndarray, neighbours: Neighbours) -> np.ndarray:
+    """Log distance to the middle neighbour, or the least positive one of all if it is 0.
+
+    One that is very near, or very far, plays no part.
+    """
+    least = neighbours.distances.min(where=neighbours.distances > 0, initial=np.inf)
+    return np.log(np.maximum(distances[:, distances.shape[1] // 2], least))
 
 
 def _dimension(neighbours: Neighbours) -> float:
@@ -297,12 +360,13 @@ def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
     lesser side.
     """
     raised = np.exp(1 / np.sqrt(around.neighbours.k))
-    height = np.maximum(level.height, np.finfo(float).tiny)
+    top = level.height.max()
+    ground = top * np.exp(-600 / around.dimension)  # (top/ground)^D and what is lost to it can be computed
+    height = np.maximum(level.height, ground)
     order = np.lexsort((-height, level.labels))
     ends = np.searchsorted(level.labels[order], np.arange(level.n_clusters + 1))
     parts = [order[a:b] for a, b in pairwise(ends)]
     falling = [-height[part] for part in parts]
-    top = height.max()
     mass = [np.concatenate(([0.0], np.cumsum(around.weights[part]))) for part in parts]
     volume = [
         np.concatenate(([0.0], np.cumsum(around.weights[part] * (top / height[part]) ** around.dimension)))
@@ -321,7 +385,7 @@ def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
     sides = level.labels[tree.ends]
     for m in np.flatnonzero(sides[:, 0] != sides[:, 1]).tolist():
         one, other = groups[sides[m, 0]], groups[sides[m, 1]]
-        saddle = float(tree.heights[m])
+        saddle = max(float(tree.heights[m]), ground)
         clearest = max(clearest, min(clearness(one, saddle), clearness(other, saddle)))
         one += other
         for c in other:
@@ -339,7 +403,10 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clusterin
     weights, height = around.weights, np.maximum(level.height, np.finfo(float).tiny)
     if level.n_clusters == 0:
         nobody, nothing = np.full(around.place.size, -1), np.zeros(around.place.size)
-        return Clustering(nobody, nobody, nothing, nothing + 1, around, tree, level, np.empty((0, 2)))
+        everything, none = np.ones(around.place.size), np.empty((0, 2))
+        for array in (nobody, nothing, everything):
+            array.flags.writeable = False
+        return Clustering(nobody, nobody, nothing, everything, around, tree, level, none)
     size = np.round(np.bincount(level.labels, weights=weights), 9)
     summit = np.zeros(level.n_clusters)
     np.maximum.at(summit, level.labels, height)
@@ -372,10 +439,12 @@ def _quartiles(
     return quartiles[:, 0], quartiles[:, 1]
 
 
-def _new_levels(around: Neighbourhoods, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+def _new_levels(
+    around: Neighbourhoods, indices: np.ndarray, distances: np.ndarray, crowd: np.ndarray
+) -> np.ndarray:
     """Level at which hyperedges of new points hold together with those of their neighbours."""
     k, members = around.neighbours.k, around.neighbours.indices
-    rate = around.unit / np.maximum(distances[:, -1], around.reach.min())
+    rate = crowd * around.unit / np.maximum(distances[:, -1], around.reach.min())
     popularity, rated = vertex_sums(around.neighbours, around.rate)
     total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
     density = total / (2 * (k + 1) ** 2)
@@ -388,15 +457,21 @@ def _new_levels(around: Neighbourhoods, indices: np.ndarray, distances: np.ndarr
 
 def _all_one(n: int) -> Clustering:
     """Too few different points to tell anything apart: one cluster."""
-    zero, one = np.zeros(n, np.int64), np.ones(n)
-    return Clustering(zero, zero, one, np.zeros(n), None, None, None, np.full((1, 2), np.inf))
+    label, one, zero = np.zeros(n, np.int64), np.ones(n), np.zeros(n)
+    for array in (label, one, zero):
+        array.flags.writeable = False
+    return Clustering(label, label, one, zero, None, None, None, np.full((1, 2), np.inf))
 
 
-def _in_rows(mode: Mode, rows: np.ndarray) -> Mode:
+def in_rows(mode: Mode, rows: np.ndarray) -> Mode:
     """The mode with the rows of the input in place of the points that differ."""
-    support = rows[mode.support]
+    support = rows[mode.support].astype(np.int64)
     order = np.argsort(support)
-    return replace(mode, support=support[order].astype(np.int64), weights=mode.weights[order])
+    support, weights = support[order], mode.weights[order]
+    support.flags.writeable = weights.flags.writeable = False
+    worst = mode.certificate.worst_edge
+    certificate = replace(mode.certificate, worst_edge=int(rows[worst]) if worst >= 0 else -1)
+    return replace(mode, support=support, weights=weights, certificate=certificate)
 
 
 def _check_wanted(n_clusters: Any, threshold: Any, n_neighbors: Any) -> None:
@@ -406,7 +481,8 @@ def _check_wanted(n_clusters: Any, threshold: Any, n_neighbors: Any) -> None:
         ):
             raise ValueError(f"{name}: expected a positive number or None; got {value!r}")
     if threshold is not None:
-        if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
+        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+        if not number or not 0 <= threshold <= 1:
             raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
         if n_clusters is not None:
             raise ValueError("threshold: expected n_clusters or threshold, not both")

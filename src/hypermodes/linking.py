@@ -55,7 +55,7 @@ def link_level(lower: np.ndarray, shared: np.ndarray, k: int) -> np.ndarray:
 
 
 def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int = -1) -> Links:
-    """Every point with each of its neighbours; a pair that is listed from both sides comes twice."""
+    """Every point with each of its neighbours, every pair once."""
     from hypermodes._kernels.trees import shared
 
     n, k = neighbours.indices.shape
@@ -67,10 +67,10 @@ def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int = -
         shared(neighbours.indices, parts[part], parts[part + 1], mark, counts)
 
     in_threads(n_jobs, count, range(parts.size - 1))
-    left = np.repeat(np.arange(n, dtype=neighbours.indices.dtype), k)
-    right = neighbours.indices.ravel()
-    lower = np.minimum(density[:, None], density[neighbours.indices]).ravel()
-    return Links(left, right, link_level(lower, counts.ravel(), k))
+    once = np.flatnonzero(counts)
+    left = (once // k).astype(neighbours.indices.dtype)
+    right = neighbours.indices.ravel()[once]
+    return Links(left, right, link_level(np.minimum(density[left], density[right]), counts.ravel()[once], k))
 
 
 def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:
@@ -86,12 +86,8 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
     n = density.size
     added = [np.empty((0, 2), np.int64)]
     lengths = [np.empty(0)]
-    while True:
-        ends = np.concatenate((np.column_stack((links.left, links.right)), *added))
-        joined = sp.coo_array((np.ones(len(ends), bool), ends.T), shape=(n, n))
-        count, group = connected_components(joined, directed=False)
-        if count == 1:
-            break
+    count, group = _components(n, links.left, links.right)
+    while count > 1:
         asking = group != np.bincount(group).argmax()  # the largest need not ask
         best, partner = np.full(n, np.inf), np.full(n, -1)
         for bit in range(int(count - 1).bit_length()):
@@ -110,6 +106,8 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
             first, partner[first[1:]] = first[1:], first[0]
         added.append(np.column_stack((first, partner[first])))
         lengths.append(best[first])
+        count, merged = _components(count, group[first], group[partner[first]])
+        group = merged[group]
     pairs, length = np.concatenate(added), np.concatenate(lengths)
     lower = np.minimum(density[pairs[:, 0]], density[pairs[:, 1]])
     longer = np.maximum(reach[pairs[:, 0]], reach[pairs[:, 1]]) / np.maximum(length, np.finfo(float).tiny)
@@ -118,3 +116,13 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
         np.concatenate((links.right, pairs[:, 1])),
         np.concatenate((links.level, link_level(lower * np.minimum(1, longer), np.ones(len(pairs)), k))),
     )
+
+
+def _components(n: int, left: np.ndarray, right: np.ndarray) -> tuple[int, np.ndarray]:
+    """Number of groups that links make of n points, and the group of each; ``left`` may be sorted."""
+    if (np.diff(left) >= 0).all():  # rows of a matrix as they are: no sorting of what is sorted
+        ptr = np.concatenate(([0], np.cumsum(np.bincount(left, minlength=n))))
+        joined = sp.csr_array((np.ones(left.size, np.int8), right, ptr), shape=(n, n))
+    else:
+        joined = sp.coo_array((np.ones(left.size, np.int8), (left, right)), shape=(n, n)).tocsr()
+    return connected_components(joined, directed=False)

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hypermodes.threads import in_threads
 
-RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
+RUNG = 2.0  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
 _SLACK = 1 - 1e-9  # masses are sums: one that is large enough but for rounding is large enough
 
@@ -90,11 +90,12 @@ class ModeTree:
 
     @classmethod
     def grow(cls, links: Links, mass: np.ndarray) -> Self:
-        """Join points by their links, highest first; ties by the order of the links. They must join all."""
-        from hypermodes._kernels.trees import merge_tree
+        """Join points by their links, highest first. They must join all."""
+        from hypermodes._kernels.trees import merge_tree, spanning_tree
 
         n = mass.size
-        order = np.argsort(-links.level, kind="stable")
+        chosen = np.sort(spanning_tree(*links, n))
+        order = chosen[np.argsort(-links.level[chosen], kind="stable")]
         mass = np.concatenate((mass, np.zeros(n - 1)))
         children, made_by = np.empty((n - 1, 2), np.int64), np.empty(n - 1, np.int64)
         if merge_tree(links.left, links.right, order, mass, children, made_by) < n - 1:
@@ -159,6 +160,12 @@ class ModeTree:
         core = np.where(large, np.cumsum(large) - 1, -1)[group].astype(np.int64)
         return self._flooded(smallest, core, self._condensed(smallest)[1], int(large.sum()))
 
+    def flood(self, core: np.ndarray) -> np.ndarray:
+        """Cluster of each point, given that of some; the others, -1, go where their highest path leads."""
+        from hypermodes._kernels.trees import flood
+
+        return flood(self.ends, core)
+
     def ladder(self, lowest: float) -> list[float]:
         """Smallest sizes to read the tree at: from ``lowest`` to a third of everything."""
         _check_mass("lowest", lowest)
@@ -178,9 +185,7 @@ class ModeTree:
         return condense(self.children, self.heights, self.mass, smallest * _SLACK)
 
     def _flooded(self, smallest: float, core: np.ndarray, height: np.ndarray, count: int) -> Level:
-        from hypermodes._kernels.trees import flood
-
-        labels = flood(self.ends, core) if count else core
+        labels = self.flood(core) if count else core
         return Level(smallest, core, labels, height, count)
 
 

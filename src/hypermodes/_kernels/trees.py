@@ -15,6 +15,7 @@ def shared(members, begin, end, mark, out):
     """How many vertices hyperedge i has in common with that of each of its members; i from begin to end.
 
     `members` has a row for each point: its neighbours, itself not listed. `mark` is scratch, -1 at first.
+    A pair that is listed from both sides is counted from the lower one; from the other it has 0.
     """
     k = members.shape[1]
     for i in range(begin, end):
@@ -23,11 +24,12 @@ def shared(members, begin, end, mark, out):
             mark[members[i, t]] = i
         for t in range(k):
             j = members[i, t]
-            count = 1  # j itself is in both
+            count, again = 1, False  # j itself is in both
             for u in range(k):
                 if mark[members[j, u]] == i:
                     count += 1
-            out[i, t] = count
+                    again |= members[j, u] == i and j < i
+            out[i, t] = 0 if again else count
 
 
 @njit(**INNER)
@@ -37,6 +39,47 @@ def find(parent, x):
         parent[x] = parent[parent[x]]
         x = parent[x]
     return x
+
+
+@njit(**OPTIONS)
+def spanning_tree(left, right, level, n):
+    """Links of a maximum spanning tree, in no order, by Borůvka; of equal levels the first link is higher.
+
+    Each round every group takes its highest link to another group. Links inside groups are forgotten on the
+    way, so that a round looks at about half of what the last one did, one after the other.
+    """
+    parent = np.arange(n)
+    alive = np.arange(left.size)
+    best = np.empty(n, np.int64)
+    chosen = np.empty(n - 1, np.int64)
+    n_chosen, n_alive, joining = 0, left.size, True
+    while joining:
+        joining = False
+        for i in range(n):
+            best[i] = -1
+        kept = 0
+        for c in range(n_alive):
+            t = alive[c]
+            a, b = find(parent, left[t]), find(parent, right[t])
+            if a == b:
+                continue
+            alive[kept] = t
+            kept += 1
+            if best[a] < 0 or level[t] > level[best[a]]:
+                best[a] = t
+            if best[b] < 0 or level[t] > level[best[b]]:
+                best[b] = t
+        n_alive = kept
+        for i in range(n):
+            t = best[i]
+            if t >= 0:
+                a, b = find(parent, left[t]), find(parent, right[t])
+                if a != b:
+                    parent[max(a, b)] = min(a, b)
+                    chosen[n_chosen] = t
+                    n_chosen += 1
+                    joining = True
+    return chosen[:n_chosen]
 
 
 @njit(**OPTIONS)
