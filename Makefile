@@ -4,11 +4,11 @@ BIN := .venv/bin
 # One thread for the linear algebra of each test process: faces are small, and processes share the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint types imports check bench convergence clean
+.PHONY: help demo test lint types imports check bench bench-quality convergence clean
 help:            ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
 
-demo: .venv/.demo  ## set everything up, find the modes of five crescents, write hypermodes-demo/
+demo: .venv/.demo  ## set everything up, find modes and clusters of five crescents, write hypermodes-demo/
 	$(BIN)/hypermodes demo
 
 test: .venv/.dev   ## set everything up and run every test
@@ -26,15 +26,21 @@ imports: .venv/.dev  ## imports point one way
 
 check: test lint types imports  ## all of the above
 
-bench: .venv/.dev  ## ratios, growth exponents and memory: the product Mp and the fast core
+bench: .venv/.dev  ## ratios, growth exponents and memory: the product Mp, the fast core, clustering
 	$(BIN)/python benchmarks/product.py
 	$(BIN)/python benchmarks/fast_core.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan
+	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/clustering.py
+
+bench-quality: .venv/.dev  ## clusters against HDBSCAN, spectral, Genie and others; needs HYPERMODES_DATA
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan genieclust
+	$(BIN)/python benchmarks/quality.py
 
 convergence: .venv/.dev  ## rounds and steps to the certificate on five crescents
 	$(BIN)/python benchmarks/convergence.py
 
 clean:           ## remove the environment and everything generated
-	rm -rf .venv hypermodes-demo benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv hypermodes-demo hypermodes-fig5 hypermodes-fig6 benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

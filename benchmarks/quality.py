@@ -4,10 +4,10 @@
     python benchmarks/quality.py ours hdbscan      # some of them
     python benchmarks/quality.py --quick           # sets of at most 1,100 points
 
-The sets are those of `clustering_gagolewski` in the folder HYPERMODES_DATA points at. ARI and NMI are taken on
-the points whose reference label is not noise, against the best of a set's reference labelings: as labelled (an
-outlier label counts as one more cluster), and with every outlier given to a cluster (ours by its own rule, the
-peers' to the cluster of the nearest clustered point). fast_hdbscan and genieclust (whose licence is
+The sets are those of `clustering_gagolewski` in the folder HYPERMODES_DATA points at. ARI and NMI are taken
+on the points whose reference label is not noise, against the best of a set's reference labelings: as labelled
+(an outlier label counts as one more cluster), and with every outlier given to a cluster (ours by its own
+rule, the peers' to the cluster of the nearest clustered point). fast_hdbscan and genieclust (whose licence is
 AGPL) are used if they are installed.
 """
 
@@ -112,7 +112,9 @@ def genie_told_k(points: np.ndarray, k: int) -> Labels:
 
 METHODS: dict[str, Callable[[np.ndarray, int], Labels]] = {
     f.__name__: f
-    for f in (ours, hdbscan, hdbscan_2_percent, fast_hdbscan, dbscan, mean_shift, spectral_told_k, genie_told_k)
+    for f in (
+        ours, hdbscan, hdbscan_2_percent, fast_hdbscan, dbscan, mean_shift, spectral_told_k, genie_told_k
+    )
 }  # fmt: skip
 NEEDS = {"fast_hdbscan": "fast_hdbscan", "genie_told_k": "genieclust"}
 

@@ -11,12 +11,13 @@ from hypermodes import __version__
 from hypermodes.cli import main
 
 
-def test_demo_writes_a_picture_and_two_tables_and_tells_what_it_found(tmp_path, capsys):
+def test_demo_writes_two_pictures_and_two_tables_and_tells_what_it_found(tmp_path, capsys):
     assert main(["demo", "--out", str(tmp_path / "new"), "--samples", "60", "--quiet"]) == 0
     said = capsys.readouterr().out
     assert "60 points and 12 outliers" in said
     written = {path.name: path for path in (tmp_path / "new").iterdir()}
-    assert set(written) == {"modes.png", "modes.csv", "points.csv"}
+    assert set(written) == {"modes.png", "clusters.png", "modes.csv", "points.csv"}
+    assert written["clusters.png"].read_bytes().startswith(b"\x89PNG")
     assert written["modes.png"].read_bytes().startswith(b"\x89PNG")
     with open(written["modes.csv"], newline="") as file:
         modes = list(csv.DictReader(file))

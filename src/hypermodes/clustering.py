@@ -74,7 +74,9 @@ class Neighbourhoods:
         """Find the neighbours of different points; None if there are fewer than eight."""
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
         given = isinstance(metric, str) and metric == "precomputed"
-        points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points)
+        points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points, float)
+        if points.shape[0] == 0:
+            raise ValueError("points: expected at least one point; got none")
         rows = place = np.arange(points.shape[0])
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
             rows, place = _different(points)
@@ -452,7 +454,7 @@ def _new_levels(
     shared = np.zeros(indices.shape)
     for t in range(k):
         shared += (theirs == indices[:, t, None, None]).any(axis=2)
-    return link_level(np.minimum(density[:, None], around.density[indices]), shared, k)
+    return link_level(density[:, None], around.density[indices], shared, k)
 
 
 def _all_one(n: int) -> Clustering:

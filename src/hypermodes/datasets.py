@@ -90,24 +90,24 @@ def noisy_shapes(
         raise ValueError(f"noise: expected a standard deviation, 0 or more; got {noise!r}")
     rng = np.random.default_rng(rng)
     shares = np.array([4, 2, 3, 3, 4, 2, 1, 2, 2, 1.0])
-    counts = np.floor(n_samples * shares / shares.sum()).astype(int)
+    counts = np.maximum(1, np.floor(n_samples * shares / shares.sum())).astype(int)
     counts[: n_samples - counts.sum()] += 1
     turn = [2 * np.pi * rng.random(count) for count in counts]
     along = [rng.random(count) for count in counts]
     arm = 1.5 * np.pi * (1 + np.sqrt(along[4]))
-    shapes = {  # where its middle is: how it lies around it
-        (0.0, 0.0): _circle(turn[0]),
-        (0.0, 1e-9): 0.5 * _circle(turn[1]),
-        (3.0, -0.25): _circle(turn[2] / 2),
-        (4.0, 0.25): _circle(-turn[3] / 2),
-        (0.5, -4.0): arm[:, None] / 9 * _circle(arm),
-        (3.7, -2.6): np.column_stack((2.6 * along[5] - 1.3, np.zeros(counts[5]))),
-        (3.7, -4.0): np.column_stack((np.zeros(counts[6]), 1.6 * along[6] - 0.8)),
-        (6.2, 0.8): rng.normal(scale=0.25, size=(counts[7], 2)),
-        (6.2, -1.0): rng.normal(scale=0.25, size=(counts[8], 2)),
-        (6.0, -3.6): rng.normal(scale=0.5, size=(counts[9], 2)),
-    }
-    points = np.vstack(list(shapes.values())) + np.repeat(list(shapes), counts, axis=0)
+    shapes = [  # where its middle is, and how it lies around it
+        ((0.0, 0.0), _circle(turn[0])),
+        ((0.0, 0.0), 0.5 * _circle(turn[1])),
+        ((3.0, -0.25), _circle(turn[2] / 2)),
+        ((4.0, 0.25), _circle(-turn[3] / 2)),
+        ((0.5, -4.0), arm[:, None] / 9 * _circle(arm)),
+        ((3.7, -2.6), np.column_stack((2.6 * along[5] - 1.3, np.zeros(counts[5])))),
+        ((3.7, -4.0), np.column_stack((np.zeros(counts[6]), 1.6 * along[6] - 0.8))),
+        ((6.2, 0.8), rng.normal(scale=0.25, size=(counts[7], 2))),
+        ((6.2, -1.0), rng.normal(scale=0.25, size=(counts[8], 2))),
+        ((6.0, -3.6), rng.normal(scale=0.5, size=(counts[9], 2))),
+    ]
+    points = np.vstack([shape + middle for middle, shape in shapes])
     points += rng.normal(scale=noise / 100, size=points.shape)
     box = rng.uniform((-2.0, -6.0), (8.0, 2.0), size=(round(outliers * n_samples), 2))
     labels = np.concatenate((np.repeat(np.arange(n_shapes), counts), np.full(len(box), -1)))

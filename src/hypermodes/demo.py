@@ -1,4 +1,4 @@
-"""The demo: five crescents with outliers, their modes, a picture and two tables."""
+"""The demo: five crescents with outliers, their modes and clusters, two pictures and two tables."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from hypermodes import plotting
+from hypermodes.clustering import Clustering, cluster_points
 from hypermodes.construct.points import knn_hypergraph
 from hypermodes.datasets import LabelledPoints, five_crescents
 from hypermodes.files import replacing
@@ -20,7 +21,7 @@ from hypermodes.shift import Round, shift
 def run_demo(
     folder: Path, *, n_samples: int = 600, outliers: float = 0.2, seed: int = 0, progress: Progress = None
 ) -> str:
-    """Find the modes of five crescents, write ``modes.png`` and two tables, and give a summary."""
+    """Find the modes and clusters of five crescents, write pictures and tables, and give a summary."""
     data = five_crescents(n_samples, outliers=outliers, noise=2.0, rng=seed)
     hypergraph = knn_hypergraph(data.points)
     if folder.exists() and not folder.is_dir():
@@ -28,12 +29,17 @@ def run_demo(
     folder.mkdir(parents=True, exist_ok=True)
     modes = find_modes(hypergraph, progress=progress)
     start, rounds = longest_shift(data.points, hypergraph, modes)
-    figure = plotting.mode_picture(data.points, hypergraph, modes, rounds, start)
-    with replacing(folder / "modes.png") as temporary:
-        figure.savefig(temporary)
+    clustering = cluster_points(data.points)
+    pictures = {
+        "modes.png": plotting.mode_picture(data.points, hypergraph, modes, rounds, start),
+        "clusters.png": plotting.cluster_picture(data.points, clustering),
+    }
+    for name, figure in pictures.items():
+        with replacing(folder / name) as temporary:
+            figure.savefig(temporary)
     _write_table(folder / "modes.csv", *_mode_rows(hypergraph, modes))
-    _write_table(folder / "points.csv", *_point_rows(data, modes))
-    return summary(data, hypergraph, modes, start, rounds, folder)
+    _write_table(folder / "points.csv", *_point_rows(data, modes, clustering))
+    return summary(data, hypergraph, modes, clustering, start, rounds, folder)
 
 
 def longest_shift(points: np.ndarray, hypergraph: Hypergraph, modes: ModeSet) -> tuple[int, list[Round]]:
@@ -52,6 +58,7 @@ def summary(
     data: LabelledPoints,
     hypergraph: Hypergraph,
     modes: ModeSet,
+    clustering: Clustering,
     start: int,
     rounds: Sequence[Round],
     folder: Path,
@@ -61,6 +68,8 @@ def summary(
     residual = max(max(m.certificate.spread, m.certificate.excess) / m.density for m in modes)
     pure = [len(set(labels[labels >= 0])) <= 1 for labels in _labels_of_modes(data, hypergraph, modes)]
     last = rounds[-1].certificate
+    n_found = int((clustering.labels[data.labels < 0] < 0).sum())
+    n_lost = int((clustering.labels[data.labels >= 0] < 0).sum())
     return "\n".join(
         [
             f"five crescents: {(data.labels >= 0).sum()} points and {(data.labels < 0).sum()} outliers",
@@ -72,7 +81,8 @@ def summary(
             f"{sum(len(one.densities) for one in rounds)} steps to density {last.density:.4g}",
             f"                spread {last.spread:.1e}, excess {last.excess:.1e}, "
             f"curvature {last.curvature:.3g}",
-            f"written:        {folder / 'modes.png'}, modes.csv, points.csv",
+            f"clusters:       {clustering.n_clusters}, without {n_found} of the outliers and {n_lost} others",
+            f"written:        {folder / 'modes.png'}, clusters.png, modes.csv, points.csv",
         ]
     )
 
@@ -104,9 +114,12 @@ def _mode_rows(hypergraph: Hypergraph, modes: ModeSet) -> tuple[Sequence[str], l
     return head, rows
 
 
-def _point_rows(data: LabelledPoints, modes: ModeSet) -> tuple[Sequence[str], list[tuple[object, ...]]]:
-    rows = zip(*data.points.T.tolist(), data.labels.tolist(), modes.edge_mode.tolist(), strict=True)
-    return ("x", "y", "crescent", "mode"), list(rows)
+def _point_rows(
+    data: LabelledPoints, modes: ModeSet, clustering: Clustering
+) -> tuple[Sequence[str], list[tuple[object, ...]]]:
+    columns = (data.labels, modes.edge_mode, clustering.labels)
+    rows = zip(*data.points.T.tolist(), *(column.tolist() for column in columns), strict=True)
+    return ("x", "y", "crescent", "mode", "cluster"), list(rows)
 
 
 def _write_table(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -7,10 +7,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hypermodes.clustering import Clustering, cluster_points
+from hypermodes.clustering import Clustering, cluster_points, in_rows
 from hypermodes.construct.metrics import Metric
 from hypermodes.modes import find_modes
-from hypermodes.result import Mode
+from hypermodes.result import Mode, ModeSet
 from hypermodes.tree import ModeTree
 
 
@@ -27,8 +27,9 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters : int, default=None
         Number of clusters; found if None.
     selection : {"tree", "modes"}, default="tree"
-        "modes" is the paper's own reading: points that shift to the same mode are one cluster. Modes are
-        small, so there are many; neither `n_clusters` nor `threshold` plays a part then.
+        "modes" is the paper's own reading: points that shift to the same mode are one cluster, the densest
+        being 0. Modes are small, so there are many; `n_clusters` keeps those that most points shift to, and
+        all others join the one they reach by the highest path of the tree. `threshold` is of no use then.
     threshold : float, default=None
         Instead of `n_clusters`: what holds together at this share of the highest level is a cluster.
     outliers : {"label", "assign"}, default="label"
@@ -61,7 +62,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     tree_ : ModeTree or None
         The tree the clusters were read off.
     clustering_ : Clustering
-        All of it, as `cluster_points` gives it; None with ``selection="modes"``.
+        All of it, as `cluster_points` gives it; with ``selection="modes"`` what the tree would have said.
     n_features_in_ : int
         Number of columns seen during `fit`.
 
@@ -121,11 +122,13 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Ignored.
         """
         self._check_choices()
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=self._precomputed
+        )
         clustering = cluster_points(
             X,
-            None if self.selection == "modes" else self.n_clusters,
-            threshold=None if self.selection == "modes" else self.threshold,
+            self.n_clusters,
+            threshold=self.threshold,
             n_neighbors=self.n_neighbors,
             metric=self.metric,
             index=self.index,
@@ -136,9 +139,10 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_: ModeTree | None = clustering.tree
         self.probabilities_ = clustering.probabilities.copy()
         self.outlier_scores_ = clustering.outlier_scores.copy()
+        self._found: tuple[ModeSet, list[int]] | None = None
         if self.selection == "modes":
-            self.labels_ = self._same_mode(clustering)
-            self.probabilities_ = np.where(self.labels_ < 0, 0.0, 1.0)
+            self._shift_all(clustering)
+            self.probabilities_ = np.ones(self.labels_.size)
         else:
             self.labels_ = (clustering.assigned if self.outliers == "assign" else clustering.labels).copy()
         self.n_clusters_ = int(self.labels_.max(initial=-1)) + 1
@@ -148,23 +152,39 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for name, choices in (("selection", ("tree", "modes")), ("outliers", ("label", "assign"))):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}: expected one of {choices}; got {getattr(self, name)!r}")
+        if self.selection == "modes" and self.threshold is not None:
+            raise ValueError("threshold: expected None with selection='modes', which looks at no levels")
 
     @property
     def _threads(self) -> int:
         return -1 if self.n_jobs is None else self.n_jobs
 
-    def _same_mode(self, clustering: Clustering) -> np.ndarray:
-        """Points whose hyperedges shift to the same mode, the densest first."""
-        around = clustering.neighbourhoods
-        if around is None:
-            return clustering.labels.copy()
-        return find_modes(around.hypergraph, n_jobs=self._threads).edge_mode[around.place]
+    def _shift_all(self, clustering: Clustering) -> None:
+        """Label points by the mode their hyperedges shift to, the densest first."""
+        around, tree = clustering.neighbourhoods, clustering.tree
+        if around is None or tree is None:
+            self.labels_ = clustering.labels.copy()
+            return
+        found = find_modes(around.hypergraph, n_jobs=self._threads)
+        labels, kept = found.edge_mode, np.arange(len(found))
+        if self.n_clusters is not None and self.n_clusters < len(found):
+            size = np.bincount(labels, weights=around.weights)
+            kept = np.sort(np.argsort(-size, kind="stable")[: self.n_clusters])
+            place = np.full(len(found), -1)
+            place[kept] = np.arange(kept.size)
+            labels = tree.flood(place[labels])
+        self.labels_ = labels[around.place]
+        self._found = found, kept.tolist()
 
     @property
     def modes_(self) -> tuple[Mode | None, ...]:
         """The certified mode at the summit of each cluster."""
         check_is_fitted(self)
-        return self.clustering_.modes
+        around = self.clustering_.neighbourhoods
+        if self._found is None or around is None:
+            return self.clustering_.modes
+        found, kept = self._found
+        return tuple(in_rows(found[k], around.rows) for k in kept)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new points, as far as they have one.
@@ -180,5 +200,5 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             around = self.clustering_.neighbourhoods
             if around is None:
                 return np.zeros(X.shape[0], dtype=np.int64)
-            return self.labels_[around.rows[around.search.neighbours_of(X, 1).indices[:, 0]]]
+            return self.labels_[around.rows[around.to_new(X, 1).indices[:, 0]]]
         return self.clustering_.predict(X, assign=self.outliers == "assign")

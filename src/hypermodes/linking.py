@@ -19,6 +19,8 @@ from hypermodes.construct.neighbours import Neighbours
 from hypermodes.threads import in_threads, workers
 from hypermodes.tree import Links
 
+HAIR = 1e-9  # far above rounding, far below anything that is measured
+
 
 class Nearest(Protocol):
     """Finds the nearest of some points to each of some others: (distances, which of them)."""
@@ -49,9 +51,14 @@ def vertex_sums(neighbours: Neighbours, rate: np.ndarray) -> tuple[np.ndarray, n
     )
 
 
-def link_level(lower: np.ndarray, shared: np.ndarray, k: int) -> np.ndarray:
-    """Level of a link from the lower of two densities and the number of shared vertices."""
-    return lower * np.sqrt(shared / (k + 1))
+def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: int) -> np.ndarray:
+    """Level of a link from the densities of its ends and the number of shared vertices.
+
+    Many links of a point are level with each other, by its own density. Of these the one with the denser
+    other end is higher by a hair, so that the order of links is a matter of the points, not of how they lie.
+    """
+    lower, higher = np.minimum(one, other), np.maximum(one, other)
+    return lower * np.sqrt(shared / (k + 1)) * (1 + HAIR * (1 - lower / higher))
 
 
 def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int = -1) -> Links:
@@ -70,7 +77,7 @@ def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int = -
     once = np.flatnonzero(counts)
     left = (once // k).astype(neighbours.indices.dtype)
     right = neighbours.indices.ravel()[once]
-    return Links(left, right, link_level(np.minimum(density[left], density[right]), counts.ravel()[once], k))
+    return Links(left, right, link_level(density[left], density[right], counts.ravel()[once], k))
 
 
 def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:
@@ -102,19 +109,20 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
         first = order[np.concatenate(([True], np.diff(group[order]) > 0))]
         first = first[partner[first] >= 0]
         if first.size == 0:  # infinitely far apart: anywhere will do, at level 0
-            _, first = np.unique(group, return_index=True)
-            first, partner[first[1:]] = first[1:], first[0]
+            _, one_each = np.unique(group, return_index=True)
+            first = one_each[1:]
+            partner[first] = one_each[0]
         added.append(np.column_stack((first, partner[first])))
         lengths.append(best[first])
         count, merged = _components(count, group[first], group[partner[first]])
         group = merged[group]
     pairs, length = np.concatenate(added), np.concatenate(lengths)
-    lower = np.minimum(density[pairs[:, 0]], density[pairs[:, 1]])
+    level = link_level(density[pairs[:, 0]], density[pairs[:, 1]], 1, k)
     longer = np.maximum(reach[pairs[:, 0]], reach[pairs[:, 1]]) / np.maximum(length, np.finfo(float).tiny)
     return Links(
         np.concatenate((links.left, pairs[:, 0])),
         np.concatenate((links.right, pairs[:, 1])),
-        np.concatenate((links.level, link_level(lower * np.minimum(1, longer), np.ones(len(pairs)), k))),
+        np.concatenate((links.level, level * np.minimum(1, longer))),
     )
 
 

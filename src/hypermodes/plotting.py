@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from hypermodes.clustering import Clustering
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.result import Mode, ModeSet
 from hypermodes.shift import Round
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _INK, _GREY, _ACCENT = "#1f2430", "#9aa1b1", "#d6336c"
+# Okabe and Ito's colours, which people of all kinds of sight can tell apart; used in turn.
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6d31")
 
 
 def pyplot() -> Any:
@@ -74,6 +77,37 @@ def draw_modes(
     axes.figure.colorbar(scale, ax=axes, label="density F of the mode", fraction=0.03, pad=0.01, shrink=0.8)
     axes.set_aspect("equal")
     axes.axis("off")
+
+
+def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> None:
+    """Draw points in the colours of their clusters, outliers as crosses, the mode of each cluster ringed."""
+    size = float(np.clip(6000 / max(1, len(points)), 1.5, 12))
+    outliers = clustering.labels < 0
+    out = points[outliers]
+    axes.scatter(out[:, 0], out[:, 1], s=2 * size, marker="x", color=_GREY, linewidths=0.7, zorder=1)
+    colours = np.array(_COLOURS)[clustering.labels[~outliers] % len(_COLOURS)]
+    axes.scatter(points[~outliers, 0], points[~outliers, 1], s=size, c=colours, linewidths=0, zorder=2)
+    for mode in clustering.modes:
+        if mode is not None:
+            x, y = points[mode.support, 0], points[mode.support, 1]
+            axes.scatter(x, y, s=2.5 * size, facecolor="none", edgecolor=_INK,
+                         linewidths=0.7, zorder=3)  # fmt: skip
+    axes.set_aspect("equal")
+    axes.axis("off")
+
+
+def cluster_picture(points: np.ndarray, clustering: Clustering) -> "Figure":
+    """Put clusters, outliers and the modes behind them into one figure."""
+    plt = pyplot()
+    width = float(np.ptp(points[:, 0]) / max(np.ptp(points[:, 1]), 1e-9))
+    figure, axes = plt.subplots(
+        figsize=(float(np.clip(4.0 * width, 6, 12)), 4.6), layout="constrained", dpi=150
+    )
+    draw_clusters(axes, points, clustering)
+    n_out = int((clustering.labels < 0).sum())
+    title = f"{clustering.n_clusters} clusters, {n_out} outliers (×), and the mode of each cluster (○)"
+    axes.set_title(title, loc="left", fontsize=10, color=_INK)
+    return figure
 
 
 def draw_trajectory(

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hypermodes.threads import in_threads
 
-RUNG = 2.0  # ratio of two smallest sizes of the ladder: its resolution, nothing else
+RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
 _SLACK = 1 - 1e-9  # masses are sums: one that is large enough but for rounding is large enough
 
@@ -196,9 +196,19 @@ def _medoid(levels: list[Level], weights: np.ndarray, n_jobs: int) -> Level:
     if len(levels) == 1:
         return levels[0]
 
+    # Points that have the same label on every level are one to every comparison.
+    rng = np.random.default_rng(0)
+    keys = np.zeros(weights.size, np.uint64)
+    for level in levels:
+        multiplier = rng.integers(2**63, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        keys += level.labels.astype(np.uint64) * multiplier
+    _, one_each, which = np.unique(keys, return_index=True, return_inverse=True)
+    weights = np.bincount(which, weights=weights)
+    labels = [level.labels[one_each] for level in levels]
+
     def agree(pair: tuple[int, int]) -> float:
-        a, b = levels[pair[0]], levels[pair[1]]
-        return agreement(a.labels, a.n_clusters, b.labels, b.n_clusters, weights)
+        a, b = pair
+        return agreement(labels[a], levels[a].n_clusters, labels[b], levels[b].n_clusters, weights)
 
     pairs = list(combinations(range(len(levels)), 2))
     total = np.zeros(len(levels))

@@ -8,11 +8,12 @@ import numpy as np
 
 from hypermodes.experiments.iterations import ITERATIVE, Count
 from hypermodes.experiments.methods import Method, chosen
-from hypermodes.experiments.pictures import Curve, add_legend, draw_curves, save_picture, titled
-from hypermodes.experiments.reports import make_folder, markdown, write_csv, write_text
+from hypermodes.experiments.pictures import Curve, add_legend, at_each, draw_curves, save_picture, titled
+from hypermodes.experiments.reports import left_out, make_folder, markdown, notes, write_csv, write_text
 from hypermodes.experiments.running import Outcome, Setting, outcomes
 from hypermodes.plotting import pyplot
 from hypermodes.progress import Progress
+from hypermodes.result import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,9 +51,10 @@ def run(
     compared = chosen(ITERATIVE, methods, seeds)
     make_folder(folder)
     settings = [Setting(n) for n in sizes]
-    costs = [cost for one in outcomes(compared, settings, seeds, progress=progress) for cost in counted(one)]
+    costs = [cost for one in outcomes(compared, settings, seeds, progress=progress) for cost in lines(one)]
     rows = summary(compared, costs)
-    table = f"mean over {seeds} seeds, {sizes[0]} to {sizes[-1]} samples\n\n{markdown(HEAD, rows)}"
+    table = f"mean over {counted(seeds, 'seed')}, {sizes[0]} to {sizes[-1]} samples\n\n{markdown(HEAD, rows)}"
+    table += left_out(compared, costs)
     write_csv(folder / "runs.csv", Cost._fields, costs)
     write_csv(folder / "summary.csv", HEAD, rows)
     write_text(folder / "summary.md", table)
@@ -60,7 +62,7 @@ def run(
     return f"{table}\n\nwritten: {folder / 'fig6.png'}, runs.csv, summary.csv, summary.md"
 
 
-def counted(outcome: Outcome[Count]) -> list[Cost]:
+def lines(outcome: Outcome[Count]) -> list[Cost]:
     """One line for each kind of iteration; the time of the whole run is shared out among them."""
     name, setting, seed, _, count, seconds, note = outcome
     if count is None:
@@ -78,11 +80,11 @@ def summary(methods: Mapping[str, Method[Count]], costs: Sequence[Cost]) -> list
     for name, kind in kinds(methods, costs):
         time, per_start = (curve(name, kind, costs, of) for of in ("seconds_per_iteration",
                                                                    "iterations_per_start"))  # fmt: skip
-        exponent = np.polyfit(np.log(time.x), np.log(time.mean), 1)[0] if time.x.size > 1 else np.nan
-        left_out = "*" if any(cost.note for cost in costs if cost.method == name) else ""
+        slope = np.polyfit(np.log(time.x), np.log(time.mean), 1)[0] if time.x.size > 1 else np.nan
         rows.append([
-            methods[name].label + left_out, kind, *(f"{1e6 * time.mean[end]:.3g}" for end in (0, -1)),
-            f"{exponent:.2f}", *(f"{per_start.mean[end]:.3g}" for end in (0, -1)),
+            methods[name].label + "*" * (name in notes(costs)), kind,
+            *(_short(1e6 * time.mean[end]) for end in (0, -1)), "–" if slope != slope else f"{slope:.2f}",
+            *(_short(per_start.mean[end]) for end in (0, -1)),
         ])  # fmt: skip
     return rows
 
@@ -106,14 +108,17 @@ def picture(methods: Mapping[str, Method[Count]], costs: Sequence[Cost], seeds: 
         for kind, style in (("steps", {}), ("rounds", {"markerfacecolor": "white", "markeredgewidth": 1.5})):
             shown = [curve(*pair, costs, column) for pair in kinds(methods, costs) if pair[1] == kind]
             draw_curves(panel, shown, **style)
-        panel.set_xscale("log")
+        at_each(panel, (cost.n for cost in costs))
         panel.set_yscale("log")
-        ticks = sorted({cost.n for cost in costs})
-        panel.set_xticks(ticks, labels=[str(n) for n in ticks])
-        panel.minorticks_off()
     titled(axes[0], "(a) time of one iteration", "samples", "seconds")
     titled(axes[1], "(b) iterations to convergence, from one start", "samples", "iterations")
-    add_legend(figure, methods, {cost.method: cost.note for cost in costs if cost.note})
-    figure.suptitle(f"Five crescents: mean of {seeds} seeds; filled markers count steps, hollow ones rounds",
-                    x=0.01, ha="left", fontsize=11)  # fmt: skip
+    add_legend(figure, methods, notes(costs))
+    title = (
+        f"Five crescents: mean of {counted(seeds, 'seed')}; filled markers count steps, hollow ones rounds"
+    )
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"

@@ -54,8 +54,8 @@ def _counting(name: str) -> Callable[[np.ndarray], Count]:
 
 
 ITERATIVE: dict[str, Method[Count]] = {
-    "hypergraph_shift": Method("compiled", OURS, _compiled),
-    "replicator": Method("Eq. (8) alone, readable layer", OURS, _replicator, FEW),
+    "hypergraph_shift": Method("hypergraph shift, compiled", OURS, _compiled),
+    "replicator": Method("the same by Eq. (8) alone, readable", OURS, _replicator, FEW),
     **baseline_methods(_counting),
 }
 """From points to counts, by name."""

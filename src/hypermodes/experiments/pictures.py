@@ -24,14 +24,14 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "clustering_game": ("#15aabf", "^", "-"),
     "ehc": ("#7048e8", "D", "-"),
     "graph_shift": ("#2b8a3e", "v", "--"),
-    "dominant_sets": ("#74b816", "<", "--"),
-    "medoid_shift": ("#0ca678", ">", "--"),
-    "mean_shift": ("#5c940d", "P", "--"),
+    "dominant_sets": ("#82c91e", "<", "--"),
+    "medoid_shift": ("#8d6e63", ">", "--"),
+    "mean_shift": ("#b8a000", "P", "--"),
     "hdbscan": ("#e8590c", "X", ":"),
-    "hdbscan_2_percent": ("#f08c00", "*", ":"),
+    "hdbscan_2_percent": ("#fab005", "*", ":"),
     "dbscan": ("#868e96", "p", ":"),
     "spectral": ("#212529", "h", ":"),
-    "fast_hdbscan_2_percent": ("#a0522d", "+", ":"),
+    "fast_hdbscan_2_percent": ("#c49a6c", "+", ":"),
 }
 
 
@@ -63,8 +63,8 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], **style: Any) -> None:
         ours = curve.method == "hypergraph_shift"
         options: dict[str, Any] = {
             "color": colour, "marker": marker, "linestyle": line, "linewidth": 3.2 if ours else 1.3,
-            "markersize": 7 if ours else 5, "markeredgewidth": 1.5 if marker == "+" else 0.0,
-            "zorder": 50 if ours else 20 - rank, **style,
+            "markersize": 7 if ours or marker == "s" else 5, "markeredgewidth": 1.5 if marker == "+" else 0.0,
+            "zorder": 50 if ours else 10 + rank, **style,
         }  # fmt: skip
         axes.plot(curve.x, curve.mean, **options)
         low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
@@ -72,6 +72,14 @@ def draw_curves(axes: "Axes", curves: Sequence[Curve], **style: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=INK, alpha=0.08, linewidth=0.8)
     axes.set_axisbelow(True)
+
+
+def at_each(axes: "Axes", values: Iterable[int]) -> None:
+    """Make the x axis logarithmic, with a mark at each of these values."""
+    axes.set_xscale("log")
+    marks = sorted(set(values))
+    axes.set_xticks(marks, labels=[str(mark) for mark in marks])
+    axes.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
 
 
 def titled(axes: "Axes", title: str, x: str, y: str) -> None:
@@ -89,13 +97,19 @@ def add_legend(figure: "Figure", methods: Mapping[str, Method[Any]], notes: Mapp
     names: list[str] = []
     for family, group in groupby(methods.items(), key=lambda item: item[1].family):
         handles.append(Line2D([], [], linestyle="none"))
-        names.append(f"$\\bf{{{family.replace(' ', '~')}}}$")
+        names.append(family)
         for name, method in group:
             colour, marker, line = STYLES[name]
             width = 3.2 if name == "hypergraph_shift" else 1.3
             handles.append(Line2D([], [], color=colour, marker=marker, linestyle=line, linewidth=width))
             names.append(method.label + (f"\n{notes[name]}" if name in notes else ""))
-    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8.5, handlelength=3)
+    legend = figure.legend(
+        handles, names, loc="outside right center", frameon=False, fontsize=8.5, handlelength=3
+    )
+    families = {method.family for method in methods.values()}
+    for text in legend.get_texts():
+        if text.get_text() in families:
+            text.set_fontweight("bold")
 
 
 def save_picture(path: Path, draw: Callable[[], "Figure"]) -> None:
@@ -104,6 +118,6 @@ def save_picture(path: Path, draw: Callable[[], "Figure"]) -> None:
     figure = draw()
     try:
         with replacing(path) as temporary:
-            figure.savefig(temporary, dpi=110)
+            figure.savefig(temporary, dpi=100)
     finally:
         plt.close(figure)

@@ -13,6 +13,9 @@ from hypermodes.progress import Progress, tracker
 T = TypeVar("T")
 LIMIT = 20.0  # seconds of one run after which a method is left out where there are more points
 
+GRID = np.array([(x, y) for x in range(6) for y in range(6)], dtype=float)
+WARM_UP = (five_crescents(50).points, GRID)  # without and with ties
+
 
 class Setting(NamedTuple):
     """Five crescents, as `five_crescents` is told to make them."""
@@ -58,9 +61,9 @@ def outcomes(
     total = len(ordered) * sum(seeds_of(method, seeds) for method in methods.values())
     too_slow: dict[str, int] = {}
     with tracker(progress, total, "running") as advance:
-        warm_up = five_crescents(50).points
         for method in methods.values():
-            method.run(warm_up)  # compile and import, so that no run is timed with that
+            for points in WARM_UP:
+                method.run(points)  # compile and import, so that no run is timed with that
         for seed in range(seeds):
             running = {name: method for name, method in methods.items() if seed < seeds_of(method, seeds)}
             for setting in ordered:
