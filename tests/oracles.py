@@ -4,6 +4,8 @@ Nothing here is shared with the library: sets instead of sparse arrays, the recu
 linear solve, every support instead of a climb.
 """
 
+from collections import defaultdict
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
@@ -138,3 +140,123 @@ def random_edges(rng, weights):
         "continuous": rng.uniform(0.1, 3.0, n_edges),
     }
     return edges, values[weights].tolist()
+
+
+# -- the mode tree ------------------------------------------------------------------------------------
+
+
+def spanning_merges(n, links):
+    """Kruskal with sets: (one side, other side, the link) of every merge; of equal levels the first link."""
+    groups = [frozenset([i]) for i in range(n)]
+    merges = []
+    for t in sorted(range(len(links)), key=lambda t: (-links[t][2], t)):
+        a, b, _ = links[t]
+        one = next(group for group in groups if a in group)
+        other = next(group for group in groups if b in group)
+        if one != other:
+            groups = [group for group in groups if group not in (one, other)] + [one | other]
+            merges.append((one, other, links[t]))
+    return merges
+
+
+def condensed(merges, weights, smallest):
+    """The tree of large groups, from the top: ({branch: (birth, branch of the parent)}, level of each point).
+
+    A group parts into two if both are large; else it goes on as the large one, and those who leave it have
+    that level. Where it falls into small pieces, or is a point, everyone left has the level of that merge.
+    """
+    parts = {one | other: (one, other, link[2]) for one, other, link in merges}
+    everyone = frozenset(range(len(weights)))
+    nodes, level = {}, {}
+
+    def large(group):
+        return sum(weights[i] for i in group) >= smallest
+
+    def follow(group, birth, parent):
+        nodes[group] = (birth, parent)
+        branch, height = group, birth
+        while len(group) > 1:
+            one, other, height = parts[group]
+            if large(one) and large(other):
+                follow(one, height, branch)
+                follow(other, height, branch)
+                return
+            if not large(one) and not large(other):
+                break
+            group, leaving = (one, other) if large(one) else (other, one)
+            level.update(dict.fromkeys(leaving, height))
+        level.update(dict.fromkeys(group, height))
+
+    follow(everyone, 0.0, None)
+    if not large(everyone):
+        level.update(dict.fromkeys(everyone, min((link[2] for _, _, link in merges), default=0.0)))
+    return nodes, [level[i] for i in range(len(weights))]
+
+
+def excess_of(nodes, level, weights):
+    """Excess of mass of each node: what lies in it, from its birth up to where it leaves or parts."""
+    excess = {}
+    for branch, (birth, _) in nodes.items():
+        children = [(b, child) for child, (b, parent) in nodes.items() if parent == branch]
+        top = {i: next((b for b, child in children if i in child), level[i]) for i in branch}
+        excess[branch] = sum(weights[i] * (top[i] - birth) for i in branch)
+    return excess
+
+
+def antichains(nodes):
+    """Every set of nodes none of which is inside another; the empty one too."""
+
+    def below(branch):
+        children = [child for child, (_, parent) in nodes.items() if parent == branch]
+        choices = [()]
+        for child in children:
+            choices = [one + other for one in choices for other in below(child)]
+        return [*choices, (branch,)]
+
+    return below(next(branch for branch, (_, parent) in nodes.items() if parent is None))
+
+
+def flooded(n, ends, core):
+    """Cluster of each point: that of the core at the end of its highest path on the spanning tree.
+
+    Links come highest first. The highest path is the one whose lowest link is highest, then the next lowest.
+    """
+    near = [[] for _ in range(n)]
+    for m, (a, b) in enumerate(ends):
+        near[a].append((b, m))
+        near[b].append((a, m))
+
+    def paths(at, came, so_far):
+        if core[at] >= 0:
+            yield sorted(so_far, reverse=True), core[at]
+        for other, m in near[at]:
+            if other != came:
+                yield from paths(other, at, [*so_far, m])
+
+    return [min(paths(i, None, []))[1] for i in range(n)]
+
+
+def adjusted_rand(first, second, weights):
+    """Adjusted Rand index of two partitions of mass, in fractions; 1 where neither says anything."""
+    weights = [Fraction(w) for w in weights]
+
+    def squares(*labels):
+        cells = defaultdict(Fraction)
+        for *cell, w in zip(*labels, weights, strict=True):
+            cells[tuple(cell)] += w
+        return sum(mass**2 for mass in cells.values())
+
+    both, one, other = squares(first, second), squares(first), squares(second)
+    chance = one * other / sum(weights) ** 2
+    best = (one + other) / 2
+    return float((both - chance) / (best - chance)) if best != chance else 1.0
+
+
+def joined_at(n, links, level):
+    """Groups of points joined by links of at least some level, as a set of frozensets."""
+    groups = {frozenset([i]) for i in range(n)}
+    for a, b, height in links:
+        if height >= level:
+            both = {group for group in groups if a in group or b in group}
+            groups = (groups - both) | {frozenset().union(*both)}
+    return groups

@@ -116,3 +116,20 @@ def generic_matrices(draw, max_n=7):
     rng = np.random.default_rng(draw(seeds))
     upper = np.triu(rng.uniform(0.1, 1.0, (n, n)) * (rng.uniform(size=(n, n)) < 0.75), 1)
     return upper + upper.T
+
+
+@st.composite
+def linked_points(draw, max_n=9):
+    """Points joined by links of levels, all of them: (n, list of links, masses); ties abound.
+
+    Levels and masses are small multiples of 1/8 and 1/4, so that sums and products of them are exact.
+    """
+    n = draw(st.integers(1, max_n))
+    level = st.integers(1, draw(st.sampled_from([2, 8, 64]))).map(lambda x: x / 8)
+    links = [(draw(st.integers(0, i - 1)), i, draw(level)) for i in range(1, n)]
+    if n > 1:
+        pair = st.lists(st.integers(0, n - 1), min_size=2, max_size=2, unique=True)
+        links += [(*ends, draw(level)) for ends in draw(st.lists(pair, max_size=2 * n))]
+    links = draw(st.permutations(links))
+    mass = st.sampled_from([1.0, 1.0, 0.25, 2.0, 5.0]) if draw(st.booleans()) else st.just(1.0)
+    return n, links, draw(st.lists(mass, min_size=n, max_size=n))

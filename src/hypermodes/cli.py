@@ -30,8 +30,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     demo = commands.add_parser(
         "demo",
-        help="find the modes and clusters of five crescents with outliers; write pictures and tables",
-        description="Make five crescents with outliers, find their modes and clusters, write pictures and tables.",
+        help="find modes and clusters of five crescents with outliers; write pictures and tables",
+        description="Make five crescents with outliers, find modes and clusters, write pictures and tables.",
         epilog="example: hypermodes demo --out my-demo --samples 300 --outliers 0.5",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )

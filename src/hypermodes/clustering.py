@@ -269,7 +269,7 @@ def cluster_points(
     --------
     >>> from hypermodes.datasets import five_crescents
     >>> cluster_points(five_crescents(600, outliers=0.1).points)
-    Clustering(5 clusters of 660 points, 47 outliers)
+    Clustering(5 clusters of 660 points, 21 outliers)
     """
     _check_wanted(n_clusters, threshold, n_neighbors)
     with tracker(progress, 3, "clustering") as advance:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
@@ -13,10 +14,9 @@ from hypermodes.construct import neighbours as module
 from hypermodes.construct.metrics import Minkowski
 from hypermodes.construct.neighbours import Neighbours, NeighbourSearch, nearest_neighbours
 
-RNG = np.random.default_rng(0)
-POINTS = RNG.normal(size=(80, 3))
-WIDE = RNG.normal(size=(80, 30))  # above the dimensions of the tree
-BITS = RNG.random((80, 40)) < 0.4
+POINTS = np.random.default_rng(0).normal(size=(80, 3))
+WIDE = np.random.default_rng(1).normal(size=(80, 30))  # above the dimensions of the tree
+BITS = np.random.default_rng(2).random((80, 40)) < 0.4
 SPARSE = sp.random_array((80, 60), density=0.3, rng=1, format="csr")
 GRID = np.stack(np.meshgrid(np.arange(7.0), np.arange(7.0)), axis=-1).reshape(-1, 2)
 DIGITS = 1e-12  # d terms of size 1 and a root, far below
@@ -40,9 +40,10 @@ def assert_same(found, distances, indices):
 
 def assert_consistent(found, points, metric="euclidean"):
     """The distances are those of the indices, and nobody who was left out is nearer."""
-    table = pairwise_distances(points, metric=metric)
+    exact = metric == "euclidean"  # scikit-learn takes inner products: 0 may be the root of rounding
+    table = cdist(points, points) if exact else pairwise_distances(points, metric=metric)
     np.fill_diagonal(table, np.inf)
-    slack = 1e-7  # of the table: inner products, for coordinates of size 10 at most
+    slack = DIGITS if exact else 1e-7
     np.testing.assert_allclose(
         np.take_along_axis(table, found.indices, axis=1), found.distances, rtol=1e-9, atol=slack
     )
@@ -90,7 +91,7 @@ def test_metrics_of_bits(metric, bits):
 
 
 def test_haversine():
-    degrees = np.column_stack((RNG.uniform(-60, 60, 40), RNG.uniform(-170, 170, 40)))
+    degrees = np.random.default_rng(3).uniform((-60, -170), (60, 170), (40, 2))
     assert_consistent(
         nearest_neighbours(np.radians(degrees), 4, metric="haversine"), np.radians(degrees), "haversine"
     )
@@ -270,7 +271,7 @@ def test_an_index_that_leaves_the_point_itself_out_or_names_one_twice():
 @pytest.mark.parametrize("columns", [2, 30], ids=["tree", "brute"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "canberra"])
 def test_points_at_one_place_are_neighbours_at_distance_zero(columns, metric):
-    some = RNG.normal(size=(40, columns))
+    some = np.random.default_rng(columns).normal(size=(40, columns))
     points = np.vstack((some, some[:3], np.repeat(some[5:6], 9, axis=0)))
     found = nearest_neighbours(points, 4, metric=metric)
     assert_consistent(found, points, metric)
@@ -293,7 +294,8 @@ def test_all_points_at_one_place(columns):
 @pytest.mark.parametrize("columns", [2, 30])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", lambda x, y: abs(x - y).sum()])
 def test_behind_the_first_few_at_one_place_nobody_is_a_neighbour(kind, columns, metric):
-    some = np.rint(RNG.normal(size=(20, columns)) * 9) + 1  # so that sums are exact
+    some = np.random.default_rng(columns).integers(-9, 9, (20, columns)).astype(float)  # sums are exact
+    some[:, 0] = np.arange(1, 21)  # and no two of them equal
     points = np.repeat(some, 6, axis=0)
     found = nearest_neighbours(kind(points), 3, metric=metric)
     assert not found.distances.any()
@@ -392,7 +394,8 @@ def test_rigid_motions_play_no_part(seed, columns):
 @pytest.mark.parametrize("columns", [2, 30], ids=["tree", "brute"])
 def test_a_far_outlier_costs_the_others_no_digits(columns):
     """Inner products would: squares of 1e9 hide differences of 1e-2 entirely."""
-    points = np.vstack((RNG.normal(size=(40, columns)) * 1e-2, np.full((1, columns), 1e9)))
+    some = np.random.default_rng(columns).normal(size=(40, columns))
+    points = np.vstack((some * 1e-2, np.full((1, columns), 1e9)))
     found = nearest_neighbours(points, 4)
     expected = nearest_neighbours(points[:-1], 4)
     assert_same(Neighbours(found.indices[:-1], found.distances[:-1]), expected.distances, expected.indices)
