@@ -58,10 +58,8 @@ def nearest(points: np.ndarray, labels: np.ndarray) -> Labels:
 def ours(points: np.ndarray, k: int) -> Labels:
     from hypermodes import HypergraphShift
 
-    return (
-        HypergraphShift().fit(points).labels_,
-        HypergraphShift(outliers="assign").fit(points).labels_,
-    )
+    model = HypergraphShift().fit(points)
+    return model.labels_, model.clustering_.assigned
 
 
 def hdbscan(points: np.ndarray, k: int, **options: int) -> Labels:

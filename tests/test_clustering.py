@@ -176,7 +176,7 @@ def test_constant_columns_change_nothing():
 
 
 @pytest.mark.parametrize("options", [{}, {"n_clusters": 5}, {"threshold": 0.2}])
-@pytest.mark.parametrize("n_jobs", [2, 4, -1])
+@pytest.mark.parametrize("n_jobs", [2, 4, -1, None])
 def test_threads_change_nothing(n_jobs, options):
     points = noisy_shapes(800, rng=1).points
     one = cluster_points(points, n_jobs=1, **options)
@@ -486,7 +486,7 @@ def test_a_very_far_point_in_many_dimensions_breaks_nothing():
 def test_too_few_points_are_one_cluster(n):
     points = np.random.default_rng(0).normal(size=(n, 2))
     for rows in (points, np.tile(points, (10, 1)), sp.csr_array(points)):
-        for options in ({}, {"n_clusters": 2}, {"threshold": 0.5}):
+        for options in ({}, {"threshold": 0.5}):
             found = cluster_points(rows, **options)
             assert found.labels.tolist() == found.assigned.tolist() == [0] * rows.shape[0]
             assert found.n_clusters == 1
@@ -494,6 +494,15 @@ def test_too_few_points_are_one_cluster(n):
             assert (found.outlier_scores == 0).all()
             assert found.modes == (None,)
             assert found.predict(points + 1).tolist() == [0] * n
+
+
+@pytest.mark.parametrize("n", range(2, FEWEST + 1))
+def test_few_points_are_told_apart_if_asked(n):
+    points = np.random.default_rng(0).normal(size=(n, 2))
+    for rows in (points, np.tile(points, (10, 1))):
+        assert cluster_points(rows, 2).n_clusters == 2
+        assert cluster_points(rows, n).n_clusters == n
+        assert cluster_points(rows, 1).n_clusters == 1
 
 
 @pytest.mark.parametrize("n", range(FEWEST, FEWEST + 6))
@@ -654,13 +663,13 @@ def test_distances_to_rows_that_came_twice():
         ([[1.0, 2.0], [3.0]], {}, "^points: .* rows of different lengths"),
         (POINTS + 1j, {}, r"^points: expected an \(n, d\) array of numbers"),
         (None, {}, r"^points: expected an \(n, d\) array of numbers"),
-        (POINTS, {"n_clusters": 0}, "^n_clusters: expected a positive number or None; got 0"),
-        (POINTS, {"n_clusters": -3}, "^n_clusters: expected a positive number or None; got -3"),
-        (POINTS, {"n_clusters": 2.0}, r"^n_clusters: expected a positive number or None; got 2\.0"),
-        (POINTS, {"n_clusters": True}, "^n_clusters: expected a positive number or None; got True"),
-        (POINTS, {"n_clusters": "two"}, "^n_clusters: expected a positive number or None; got 'two'"),
-        (POINTS, {"n_neighbors": 0}, "^n_neighbors: expected a positive number or None; got 0"),
-        (POINTS, {"n_neighbors": 3.5}, r"^n_neighbors: expected a positive number or None; got 3\.5"),
+        (POINTS, {"n_clusters": 0}, "^n_clusters: expected a positive whole number or None; got 0"),
+        (POINTS, {"n_clusters": -3}, "^n_clusters: expected a positive whole number or None; got -3"),
+        (POINTS, {"n_clusters": 2.0}, r"^n_clusters: expected a positive whole number or None; got 2\.0"),
+        (POINTS, {"n_clusters": True}, "^n_clusters: expected a positive whole number or None; got True"),
+        (POINTS, {"n_clusters": "two"}, "^n_clusters: expected a positive whole number or None; got 'two'"),
+        (POINTS, {"n_neighbors": 0}, "^n_neighbors: expected a positive whole number or None; got 0"),
+        (POINTS, {"n_neighbors": 3.5}, r"^n_neighbors: expected a positive whole number or None; got 3\.5"),
         (POINTS, {"threshold": -0.1}, r"^threshold: expected a share from 0 to 1, or None; got -0\.1"),
         (POINTS, {"threshold": 1.5}, r"^threshold: expected a share from 0 to 1, or None; got 1\.5"),
         (POINTS, {"threshold": np.nan}, "^threshold: expected a share from 0 to 1, or None; got nan"),
@@ -689,7 +698,7 @@ def test_distances_to_rows_that_came_twice():
             "^index: precomputed distances leave",
         ),
         (POINTS, {"n_jobs": 0}, "^n_jobs: expected a number of threads"),
-        (POINTS, {"n_jobs": None}, "^n_jobs: expected a number of threads"),
+        (POINTS, {"n_jobs": 1.5}, "^n_jobs: expected a number of threads"),
     ],
 )
 def test_bad_input_gets_one_clear_error(points, options, message):

@@ -282,6 +282,33 @@ def test_places_without_a_mode():
         hm.Seeker(hm.MatrixAffinity(np.ones((2, 2)))).around_vertex(0)
 
 
+def test_a_large_support_may_take_in_all_its_ties():
+    m, t = 500, 256
+    values = np.zeros((m + t, m + t))
+    values[:m, :m] = 1 - np.eye(m)
+    values[m:, 1:m] = values[1:m, m:].T + 1
+    values[1:m, m:] = 1
+    values[m:, m:] = 1.3 * (1 - np.eye(t))
+    modes = hm.find_modes(hm.MatrixAffinity(values), starts=[0], n_jobs=1)
+    assert modes[0].status is hm.Status.CERTIFIED
+    assert modes[0].density == pytest.approx(1.3 * (1 - 1 / t))
+
+
+@pytest.mark.parametrize("max_support", [1, 2, 4])
+def test_a_start_may_be_larger_than_a_support_may_grow(max_support):
+    meets = [[0, *(1000 + 30 * min(i, j) + max(i, j) for j in range(30) if j != i)] for i in range(30)]
+    hypergraph = hm.Hypergraph.from_edges(meets)
+    seeker = hm.Seeker(hypergraph, expansion=hm.Voting(max_support=max_support))
+    assert len(seeker.around_vertex(0)) <= max_support
+    tied = np.zeros((10, 10))
+    tied[0, 1] = tied[1, 0] = 1.0
+    tied[2:, :2] = tied[:2, 2:].T + 0.5
+    tied[:2, 2:] = 0.5
+    tied[2:, 2:] = 1 - np.eye(8)
+    modes = hm.find_modes(hm.MatrixAffinity(tied), expansion=hm.Voting(max_support=max_support))
+    assert np.isfinite(modes.densities).all()
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name", ["contact-high-school-classes", "house-committees", "walmart-trips-restricted"]

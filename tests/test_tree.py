@@ -403,10 +403,26 @@ def test_a_level_prints_what_it_is():
         (lambda tree: tree.above(0.5, -1.0), r"^smallest: expected a positive mass; got -1\.0"),
         (lambda tree: tree.automatic(0.0), r"^lowest: expected a positive mass; got 0\.0"),
         (lambda tree: tree.into(2, float("inf")), "^lowest: expected a positive mass; got inf"),
-        (lambda tree: tree.into(0, 4.0), "^n_clusters: expected a positive number; got 0"),
+        (lambda tree: tree.into(0, 4.0), "^n_clusters: expected a positive whole number; got 0"),
         (lambda tree: tree.automatic(4.0, n_jobs=0), "^n_jobs: expected a number of threads"),
     ],
 )
 def test_bad_questions_get_one_clear_error(read, message):
     with pytest.raises(ValueError, match=message):
         read(random_tree(20))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "level"),
+    [([0], [10**9], [1.0]), ([0], [-1], [1.0]), ([0.0], [1.0], [1.0]), ([0, 1], [1], [1.0, 2.0])],
+)
+def test_links_to_nowhere_are_refused(left, right, level):
+    with pytest.raises(ValueError, match="links: expected"):
+        ModeTree.grow(Links(np.array(left), np.array(right), np.array(level)), np.ones(2))
+
+
+@pytest.mark.parametrize("core", [np.zeros(5, int), np.zeros(3), np.zeros((3, 1), int)])
+def test_flood_wants_one_label_a_point(core):
+    tree = ModeTree.grow(Links(np.array([0, 1]), np.array([1, 2]), np.array([1.0, 2.0])), np.ones(3))
+    with pytest.raises(ValueError, match="core: expected 3 labels"):
+        tree.flood(core)

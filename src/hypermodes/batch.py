@@ -118,7 +118,7 @@ def shift_all(
     prepared: Prepared,
     starts: Points,
     budget: Budget,
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
     advance: Callable[[int], object] = _silent,
 ) -> Found:
     """Shift every start, in threads; the result does not depend on their number.
@@ -162,7 +162,8 @@ def _shift_block(
     from hypermodes._kernels.shifting import shift_block
 
     n = block.ptr.size - 1
-    room = n * budget.max_support  # memory that is not written to is never used
+    # Memory that is not written to is never used. A start may be larger than what it could grow to.
+    room = int(np.maximum(np.diff(block.ptr), budget.max_support).sum())
     found = Points(np.zeros(n + 1, np.int64), np.empty(room, np.int64), np.empty(room))
     notes = np.zeros((n, TIE_CURVATURE))
     shift_block(
@@ -176,9 +177,7 @@ def _shift_block(
 def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
     from hypermodes._kernels.second_order import examine
 
-    bends, *points = examine(
-        prepared.graph, prepared.rate, prepared.workspace(), *block, budget.tol, budget.max_support
-    )
+    bends, *points = examine(prepared.graph, prepared.rate, prepared.workspace(), *block, budget.tol, stop)
     return Found(_cut(*points), bends[:, None])
 
 
@@ -191,7 +190,7 @@ def _run(
     prepared: Prepared,
     starts: Points,
     budget: Budget,
-    n_jobs: int,
+    n_jobs: int | None,
     advance: Callable[[int], object],
     task: Callable[[Prepared, Points, Budget, np.ndarray], Found],
 ) -> Found:

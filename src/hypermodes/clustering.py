@@ -19,6 +19,7 @@ from hypermodes.result import Mode, counted
 from hypermodes.tree import Level, ModeTree
 
 FEWEST = 8  # different points below which there is nothing to tell apart
+TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
 SMALLEST_GROUP = 4  # points, and at least half a neighbourhood
 INNER, OUTER = 1.5, 3.0  # Tukey's fences: what is outside, and what is far out
 
@@ -69,9 +70,9 @@ class Neighbourhoods:
 
     @classmethod
     def around(
-        cls, points: Any, n_neighbors: int | None, metric: Metric, index: Any, n_jobs: int
+        cls, points: Any, n_neighbors: int | None, metric: Metric, index: Any, n_jobs: int | None, fewest: int
     ) -> "Neighbourhoods | None":
-        """Find the neighbours of different points; None if there are fewer than eight."""
+        """Find the neighbours of different points; None if there are fewer than ``fewest``, or none apart."""
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
         given = isinstance(metric, str) and metric == "precomputed"
         points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points, float)
@@ -82,8 +83,10 @@ class Neighbourhoods:
             rows, place = _different(points)
             points = points[rows][:, rows] if given else points[rows]
             search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
+        else:
+            points = points.copy()  # what happens to the caller's does not matter later
         n = rows.size
-        if n < FEWEST:
+        if n < fewest:
             return None
         weights = np.bincount(place, minlength=n) * (n / place.size)
         neighbours = search.neighbours(min(n_neighbors or int(np.ceil(np.log2(n))), n - 1))
@@ -102,7 +105,7 @@ class Neighbourhoods:
             spacing,
         )  # fmt: skip
 
-    def tree(self, n_jobs: int) -> ModeTree:
+    def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
         links = neighbour_links(self.neighbours, self.density, n_jobs)
         nearest = partial(self._nearest, n_jobs=n_jobs)
@@ -111,8 +114,8 @@ class Neighbourhoods:
 
     def to_new(self, points: Any, k: int) -> Neighbours:
         """The k nearest of the different points to each new one; what is precomputed is to every row."""
-        if self._given and not sp.issparse(points):
-            points = np.asarray(points)
+        if self._given:
+            points = sp.csr_array(points) if sp.issparse(points) else np.asarray(points)
             if points.ndim != 2 or points.shape[1] != self.place.size:
                 raise ValueError(
                     f"points: expected rows of distances to the {self.place.size} points of before; "
@@ -125,16 +128,24 @@ class Neighbourhoods:
     def _given(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def _nearest(self, among: np.ndarray, of: np.ndarray, n_jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest(
+        self, among: np.ndarray, of: np.ndarray, n_jobs: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Distance to, and position in ``among`` of, the nearest to each point in ``of``."""
         if not self._given:
-            search = NeighbourSearch(self.points[among], metric=self.metric, n_jobs=n_jobs)
-            found = search.neighbours_of(self.points[of], 1)
-            return found.distances[:, 0], found.indices[:, 0]
-        if sp.issparse(self.points):  # what is not stored is far away
+            old, new = self.points[among], self.points[of]
+            if abs(new).max() / TOO_FAR < abs(old).max():
+                found = NeighbourSearch(old, metric=self.metric, n_jobs=n_jobs).neighbours_of(new, 1)
+                return found.distances[:, 0], found.indices[:, 0]
+        if not self._given or sp.issparse(self.points):  # what is not stored is far away
             return np.full(of.size, np.inf), np.zeros(of.size, np.int64)
         which = np.array([self.points[i, among].argmin() for i in of])
         return self.points[of, among[which]], which
+
+    @cached_property
+    def vertex_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many hyperedges each point is in, and the sum of their rates."""
+        return vertex_sums(self.neighbours, self.rate)
 
     @cached_property
     def hypergraph(self) -> Hypergraph:
@@ -238,7 +249,7 @@ def cluster_points(
     n_neighbors: int | None = None,
     metric: Metric = "euclidean",
     index: Any = None,
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
     progress: Progress = None,
 ) -> Clustering:
     """Find the clusters of points and leave out what belongs to none; nobody says how many there are.
@@ -253,7 +264,7 @@ def cluster_points(
         Instead of that, what holds together at this share of the highest level is a cluster, from 0 to 1.
         There may be none.
     n_neighbors : int, optional
-        Neighbours in a hyperedge; ⌈log₂ n⌉ for n different points if not given.
+        Neighbours in a hyperedge; ⌈log₂ n⌉ for n different points if not given, n - 1 at most.
     metric, index, n_jobs
         As in `NeighbourSearch`.
     progress : bool or function
@@ -261,9 +272,10 @@ def cluster_points(
 
     Notes
     -----
-    Rows that are equal are one point that came more often: to double the data changes nothing. Fewer than
-    eight different points are one cluster, however many are wanted. Time is that of finding neighbours,
-    then O(n k²) for links and O(n log n) for each of about 2 log₂ n readings of the tree.
+    Rows that are equal are one point that came more often: to double the data changes nothing. (With an
+    index, or a sparse graph of distances, every row is a point of its own.) Fewer than eight different
+    points are one cluster, unless more are asked for. Time is that of finding neighbours, then O(n k²) for
+    links and O(n log n) for each of about 2 log₂ n readings of the tree.
 
     Examples
     --------
@@ -273,7 +285,8 @@ def cluster_points(
     """
     _check_wanted(n_clusters, threshold, n_neighbors)
     with tracker(progress, 3, "clustering") as advance:
-        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs)
+        fewest = FEWEST if n_clusters is None else 2
+        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs, fewest)
         advance(1)
         if around is None:
             advance(2)
@@ -447,7 +460,7 @@ def _new_levels(
     """Level at which hyperedges of new points hold together with those of their neighbours."""
     k, members = around.neighbours.k, around.neighbours.indices
     rate = crowd * around.unit / np.maximum(distances[:, -1], around.reach.min())
-    popularity, rated = vertex_sums(around.neighbours, around.rate)
+    popularity, rated = around.vertex_sums
     total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
     density = total / (2 * (k + 1) ** 2)
     theirs = np.concatenate((indices[:, :, None], members[indices]), axis=2)
@@ -481,7 +494,7 @@ def _check_wanted(n_clusters: Any, threshold: Any, n_neighbors: Any) -> None:
         if value is not None and (
             isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1
         ):
-            raise ValueError(f"{name}: expected a positive number or None; got {value!r}")
+            raise ValueError(f"{name}: expected a positive whole number or None; got {value!r}")
     if threshold is not None:
         number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
         if not number or not 0 <= threshold <= 1:

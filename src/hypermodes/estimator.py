@@ -143,6 +143,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if self.selection == "modes":
             self._shift_all(clustering)
             self.probabilities_ = np.ones(self.labels_.size)
+            self.outlier_scores_ = np.zeros(self.labels_.size)
         else:
             self.labels_ = (clustering.assigned if self.outliers == "assign" else clustering.labels).copy()
         self.n_clusters_ = int(self.labels_.max(initial=-1)) + 1

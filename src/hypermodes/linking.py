@@ -19,6 +19,7 @@ from hypermodes.construct.neighbours import Neighbours
 from hypermodes.threads import in_threads, workers
 from hypermodes.tree import Links
 
+SPOKEN_FOR = 256  # points of a group that are asked how far it is to others
 HAIR = 1e-9  # far above rounding, far below anything that is measured
 
 
@@ -61,7 +62,7 @@ def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: 
     return lower * np.sqrt(shared / (k + 1)) * (1 + HAIR * (1 - lower / higher))
 
 
-def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int = -1) -> Links:
+def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int | None = -1) -> Links:
     """Every point with each of its neighbours, every pair once."""
     from hypermodes._kernels.trees import shared
 
@@ -84,6 +85,8 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
     """Links between the nearest pairs of groups that have none, so that all points are joined.
 
     They share no vertices: they count as sharing one, and lose level in the ratio of d_k to their length.
+    Large groups speak through 256 of their points, evenly spread in the order of the points: how far groups
+    are apart need not be known to the point.
 
     Notes
     -----
@@ -95,12 +98,14 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
     lengths = [np.empty(0)]
     count, group = _components(n, links.left, links.right)
     while count > 1:
-        asking = group != np.bincount(group).argmax()  # the largest need not ask
+        sizes = np.bincount(group)
+        asking = group != sizes.argmax()  # the largest need not ask
+        speaks = _spread(group, sizes)
         best, partner = np.full(n, np.inf), np.full(n, -1)
         for bit in range(int(count - 1).bit_length()):
             for side in (0, 1):
                 here = (group >> bit & 1) == side
-                among, of = np.flatnonzero(here), np.flatnonzero(~here & asking)
+                among, of = np.flatnonzero(here & speaks), np.flatnonzero(~here & speaks & asking)
                 if among.size and of.size:
                     length, which = nearest(among, of)
                     closer = length < best[of]
@@ -118,12 +123,23 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
         group = merged[group]
     pairs, length = np.concatenate(added), np.concatenate(lengths)
     level = link_level(density[pairs[:, 0]], density[pairs[:, 1]], 1, k)
-    longer = np.maximum(reach[pairs[:, 0]], reach[pairs[:, 1]]) / np.maximum(length, np.finfo(float).tiny)
+    longest = np.maximum(reach[pairs[:, 0]], reach[pairs[:, 1]])
+    longer = longest / np.maximum(length, np.maximum(longest, np.finfo(float).tiny))  # 1 at most
     return Links(
         np.concatenate((links.left, pairs[:, 0])),
         np.concatenate((links.right, pairs[:, 1])),
-        np.concatenate((links.level, level * np.minimum(1, longer))),
+        np.concatenate((links.level, level * longer)),
     )
+
+
+def _spread(group: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Whether each point speaks for its group: all of a small one, evenly spaced ones of a large one."""
+    order = np.argsort(group, kind="stable")
+    begin = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    place = np.empty(group.size, np.int64)
+    place[order] = np.arange(group.size) - np.repeat(begin, sizes)
+    share = np.minimum(sizes, SPOKEN_FOR)[group]
+    return place * share // sizes[group] != (place - 1) * share // sizes[group]
 
 
 def _components(n: int, left: np.ndarray, right: np.ndarray) -> tuple[int, np.ndarray]:

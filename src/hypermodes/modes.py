@@ -27,7 +27,7 @@ def find_modes(
     dynamics: Dynamics = InfectionImmunization(),  # noqa: B008  (rules are immutable values)
     expansion: Expansion = Voting(),  # noqa: B008
     max_rounds: int = 100,
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
     progress: Progress = None,
 ) -> ModeSet:
     """Shift every hyperedge and collect the modes, ranked by density.
@@ -136,7 +136,8 @@ class Seeker:
         hypergraph = self._affinity.hypergraph
         by_vertex, v = hypergraph.incidence_by_vertex, hypergraph.vertex_index(label)
         edges = by_vertex.indices[by_vertex.indptr[v] : by_vertex.indptr[v + 1]]
-        strongest = np.argsort(-self._affinity.rate[edges], kind="stable")[: self._budget.admit]
+        most = min(self._budget.admit, self._budget.max_support)
+        strongest = np.argsort(-self._affinity.rate[edges], kind="stable")[:most]
         return self._shifted(edges[strongest])
 
     def _shifted(self, edges: np.ndarray) -> Mode | None:

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _INK, _GREY, _ACCENT = "#1f2430", "#9aa1b1", "#d6336c"
-# Okabe and Ito's colours, which people of all kinds of sight can tell apart; used in turn.
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6d31")
+# Okabe and Ito's colours, then some of Tol's, which people of all kinds of sight can tell apart; in turn.
+_COLOURS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
+    "#332288", "#999933", "#882255", "#44aa99", "#6f4e37", "#aa4499",
+)  # fmt: skip
 
 
 def pyplot() -> Any:
@@ -80,7 +83,7 @@ def draw_modes(
 
 
 def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> None:
-    """Draw points in the colours of their clusters, outliers as crosses, the mode of each cluster ringed."""
+    """Draw points in the colours of their clusters, outliers as crosses, the mode of each as a ring."""
     size = float(np.clip(6000 / max(1, len(points)), 1.5, 12))
     outliers = clustering.labels < 0
     out = points[outliers]
@@ -89,9 +92,8 @@ def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> N
     axes.scatter(points[~outliers, 0], points[~outliers, 1], s=size, c=colours, linewidths=0, zorder=2)
     for mode in clustering.modes:
         if mode is not None:
-            x, y = points[mode.support, 0], points[mode.support, 1]
-            axes.scatter(x, y, s=2.5 * size, facecolor="none", edgecolor=_INK,
-                         linewidths=0.7, zorder=3)  # fmt: skip
+            x, y = points[mode.support, :2].T @ mode.weights
+            axes.scatter(x, y, s=90, facecolor="none", edgecolor=_INK, linewidths=1.3, zorder=3)
     axes.set_aspect("equal")
     axes.axis("off")
 

@@ -94,7 +94,15 @@ class ModeTree:
         from hypermodes._kernels.trees import merge_tree, spanning_tree
 
         n = mass.size
-        chosen = np.sort(spanning_tree(*links, n))
+        left, right, level = (np.asarray(part) for part in links)
+        if not (left.shape == right.shape == level.shape and left.ndim == 1):
+            raise ValueError(
+                f"links: expected three vectors of one length; got {left.shape}, {right.shape}, {level.shape}"
+            )
+        for part in (left, right):
+            if part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n):
+                raise ValueError(f"links: expected pairs of points 0 … {n - 1}")
+        chosen = np.sort(spanning_tree(left, right, level, n))
         order = chosen[np.argsort(-links.level[chosen], kind="stable")]
         mass = np.concatenate((mass, np.zeros(n - 1)))
         children, made_by = np.empty((n - 1, 2), np.int64), np.empty(n - 1, np.int64)
@@ -104,6 +112,10 @@ class ModeTree:
         for array in (children, ends, heights := links.level[made_by], mass):
             array.flags.writeable = False
         return cls(children, ends, heights, mass)
+
+    def __repr__(self) -> str:
+        span = f", levels {self.heights[0]:.4g} to {self.heights[-1]:.4g}" if self.n > 1 else ""
+        return f"ModeTree({self.n} points{span})"
 
     @property
     def n(self) -> int:
@@ -123,11 +135,11 @@ class ModeTree:
 
         return self._read(smallest, excess_of_mass)
 
-    def automatic(self, lowest: float, n_jobs: int = -1) -> Level:
+    def automatic(self, lowest: float, n_jobs: int | None = -1) -> Level:
         """The medoid of the clusters at every smallest size from ``lowest`` up."""
         return _medoid(in_threads(n_jobs, self.at, self.ladder(lowest)), self.weights, n_jobs)
 
-    def into(self, n_clusters: int, lowest: float, n_jobs: int = -1) -> Level:
+    def into(self, n_clusters: int, lowest: float, n_jobs: int | None = -1) -> Level:
         """As `automatic`, with the given number of clusters, those of the largest total excess of mass.
 
         Where the tree has too few groups of mass ``lowest``, smaller ones serve; there are never more than
@@ -135,8 +147,8 @@ class ModeTree:
         """
         from hypermodes._kernels.trees import best_antichain
 
-        if n_clusters < 1:
-            raise ValueError(f"n_clusters: expected a positive number; got {n_clusters!r}")
+        if isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1:
+            raise ValueError(f"n_clusters: expected a positive whole number; got {n_clusters!r}")
 
         def choose(*tree: np.ndarray) -> tuple[np.ndarray, int]:
             return best_antichain(*tree, n_clusters)
@@ -153,6 +165,8 @@ class ModeTree:
 
     def above(self, threshold: float, smallest: float) -> Level:
         """Clusters are all groups of some mass that hold together at a level, a share of the highest."""
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold: expected a share from 0 to 1; got {threshold!r}")
         kept = self.ends[self.heights >= threshold * self.heights.max(initial=0.0)]
         joined = sp.coo_array((np.ones(len(kept), bool), kept.T), shape=(self.n, self.n))
         count, group = connected_components(joined, directed=False)
@@ -164,7 +178,12 @@ class ModeTree:
         """Cluster of each point, given that of some; the others, -1, go where their highest path leads."""
         from hypermodes._kernels.trees import flood
 
-        return flood(self.ends, core)
+        core = np.asarray(core)
+        if core.shape != (self.n,) or core.dtype.kind not in "iu":
+            raise ValueError(
+                f"core: expected {self.n} labels, one a point; got shape {core.shape}, type {core.dtype}"
+            )
+        return flood(self.ends, core.astype(np.int64, copy=False))
 
     def ladder(self, lowest: float) -> list[float]:
         """Smallest sizes to read the tree at: from ``lowest`` to a third of everything."""
@@ -189,7 +208,7 @@ class ModeTree:
         return Level(smallest, core, labels, height, count)
 
 
-def _medoid(levels: list[Level], weights: np.ndarray, n_jobs: int) -> Level:
+def _medoid(levels: list[Level], weights: np.ndarray, n_jobs: int | None) -> Level:
     """The level whose partition agrees best with all others; of equals, the one of the smallest groups."""
     from hypermodes._kernels.trees import agreement
 

@@ -348,7 +348,7 @@ def _escape(face, p, m, value, tol):
 
 
 @njit(**OPTIONS)
-def examine(graph, rate, work, ptr, all_rows, all_shares, tol, max_support):
+def examine(graph, rate, work, ptr, all_rows, all_shares, tol, stop):
     """Settle each point exactly, and look for a way on: upward curvature of the face, or towards ties.
 
     Points are (ptr, rows, shares) and come back in the same form. What is found is positive where the point
@@ -357,8 +357,11 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, max_support):
     n = ptr.size - 1
     found = np.empty(n)
     new_ptr = np.zeros(n + 1, np.int64)
-    new_rows, new_shares = np.empty(n * max_support, np.int64), np.empty(n * max_support)
+    room = ptr[n] + n * MAX_TIES  # a point keeps what it has, at most, and takes in its ties
+    new_rows, new_shares = np.empty(room, np.int64), np.empty(room)
     for i in range(n):
+        if stop[0]:
+            break
         support, p = members(all_rows, all_shares, ptr[i], ptr[i + 1])
         payoff = np.empty(p.size)
         face = dense_face(graph, rate, work, support)

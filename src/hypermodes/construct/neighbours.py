@@ -124,7 +124,9 @@ class NeighbourSearch:
     array([[1., 3.]])
     """
 
-    def __init__(self, points: Any, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int = -1):
+    def __init__(
+        self, points: Any, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int | None = -1
+    ):
         threads = workers(n_jobs)
         self._given = isinstance(metric, str) and metric == "precomputed"
         if self._given and index is not None:
@@ -173,7 +175,7 @@ class NeighbourSearch:
 
 
 def nearest_neighbours(
-    points: Any, k: int, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int = -1
+    points: Any, k: int, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int | None = -1
 ) -> Neighbours:
     """The k nearest neighbours of each point, itself not counted; arguments as in `NeighbourSearch`.
 

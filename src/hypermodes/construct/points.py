@@ -21,7 +21,7 @@ def knn_hypergraph(
     index: Any = None,
     incidence: str | Rule = "gaussian",
     weight: str | Rule = "density",
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
 ) -> Hypergraph:
     """Make hyperedge i of point i and its k nearest neighbours, weighted by density.
 
