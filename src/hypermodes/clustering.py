@@ -359,8 +359,12 @@ def _spacing(distances: np.ndarray, neighbours: Neighbours) -> np.ndarray:
 
 
 def _dimension(neighbours: Neighbours) -> float:
-    """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
-    distances = neighbours.distances[neighbours.distances[:, 0] > 0]
+    """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise.
+
+    From every m-th point, where there are many: 30,000 of them give it to a thousandth.
+    """
+    distances = neighbours.distances[:: max(1, neighbours.n // 30_000)]
+    distances = distances[distances[:, 0] > 0]
     if distances.size == 0 or neighbours.k < 2:
         return 1.0
     return 1 / max(float(np.log(distances[:, -1:] / distances[:, :-1]).mean()), 1e-9)

@@ -39,7 +39,11 @@ def hyperedge_density(neighbours: Neighbours, rate: np.ndarray) -> np.ndarray:
     """
     members, size = neighbours.indices, neighbours.k + 1
     popularity, rated = vertex_sums(neighbours, rate)
-    total = rate * (popularity + popularity[members].sum(axis=1)) + rated + rated[members].sum(axis=1)
+    popularities, rates = popularity.copy(), rated.copy()
+    for t in range(neighbours.k):  # neighbour by neighbour: no array of n k numbers on the way
+        popularities += popularity[members[:, t]]
+        rates += rated[members[:, t]]
+    total = rate * popularities + rates
     return (total - 2 * rate * size) / (2 * size**2)
 
 
