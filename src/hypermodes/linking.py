@@ -9,6 +9,7 @@ how dense the path between them runs, times how wide it is. A bridge of noise ma
 around it, but those on it share few neighbours, whatever the density.
 """
 
+import threading
 from typing import Protocol
 
 import numpy as np
@@ -16,9 +17,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.construct.neighbours import Neighbours
-from hypermodes.threads import in_threads, workers
+from hypermodes.threads import in_threads
 from hypermodes.tree import Links
 
+BLOCK = 8192  # points whose links are made at a time: what is needed on the way stays in the cache
 SPOKEN_FOR = 256  # points of a group that are asked how far it is to others
 HAIR = 1e-9  # far above rounding, far below anything that is measured
 
@@ -70,19 +72,22 @@ def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int | N
     """Every point with each of its neighbours, every pair once."""
     from hypermodes._kernels.trees import shared
 
-    n, k = neighbours.indices.shape
-    counts = np.empty((n, k), np.int32)
-    parts = np.linspace(0, n, 4 * workers(n_jobs) + 1).astype(int)
+    members, (n, k) = neighbours.indices, neighbours.indices.shape
+    scratch = threading.local()
 
-    def count(part: int) -> None:
-        mark = np.full(n, -1, np.int64)
-        shared(neighbours.indices, parts[part], parts[part + 1], mark, counts)
+    def part(begin: int) -> Links:
+        if not hasattr(scratch, "mark"):
+            scratch.mark = np.full(n, -1, members.dtype)
+        end = min(begin + BLOCK, n)
+        counts = np.empty((end - begin, k), np.int32)
+        shared(members, begin, end, scratch.mark, counts)
+        once = np.flatnonzero(counts)
+        left = (begin + once // k).astype(members.dtype)
+        right = members[begin:end].ravel()[once]
+        return Links(left, right, link_level(density[left], density[right], counts.ravel()[once], k))
 
-    in_threads(n_jobs, count, range(parts.size - 1))
-    once = np.flatnonzero(counts)
-    left = (once // k).astype(neighbours.indices.dtype)
-    right = neighbours.indices.ravel()[once]
-    return Links(left, right, link_level(density[left], density[right], counts.ravel()[once], k))
+    parts = in_threads(n_jobs, part, range(0, n, BLOCK))
+    return Links(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:

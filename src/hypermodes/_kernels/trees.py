@@ -14,7 +14,8 @@ from hypermodes._kernels.faces import INNER, OPTIONS
 def shared(members, begin, end, mark, out):
     """How many vertices hyperedge i has in common with that of each of its members; i from begin to end.
 
-    `members` has a row for each point: its neighbours, itself not listed. `mark` is scratch, -1 at first.
+    `members` has a row for each point: its neighbours, itself not listed. `mark` is scratch, -1 at first;
+    what is left in it from other points does no harm.
     A pair that is listed from both sides is counted from the lower one; from the other it has 0.
     """
     k = members.shape[1]
@@ -29,7 +30,7 @@ def shared(members, begin, end, mark, out):
                 if mark[members[j, u]] == i:
                     count += 1
                     again |= members[j, u] == i and j < i
-            out[i, t] = 0 if again else count
+            out[i - begin, t] = 0 if again else count
 
 
 @njit(**INNER)
