@@ -107,7 +107,7 @@ class Neighbourhoods:
 
     def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
-        links = neighbour_links(self.neighbours, self.density, n_jobs)
+        links = neighbour_links(self.neighbours, self.density, n_jobs).forest(self.rows.size)
         nearest = partial(self._nearest, n_jobs=n_jobs)
         links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
         return ModeTree.grow(links, self.weights)

@@ -32,6 +32,13 @@ class Links(NamedTuple):
     right: np.ndarray
     level: np.ndarray
 
+    def forest(self, n: int) -> "Links":
+        """Those that a maximum spanning forest of n points is made of: the others join nothing new."""
+        from hypermodes._kernels.trees import spanning_tree
+
+        chosen = np.sort(spanning_tree(*self, n))
+        return Links(self.left[chosen], self.right[chosen], self.level[chosen])
+
 
 @dataclass(frozen=True, eq=False)
 class Level:
@@ -91,7 +98,7 @@ class ModeTree:
     @classmethod
     def grow(cls, links: Links, mass: np.ndarray) -> Self:
         """Join points by their links, highest first. They must join all."""
-        from hypermodes._kernels.trees import merge_tree, spanning_tree
+        from hypermodes._kernels.trees import merge_tree
 
         n = mass.size
         left, right, level = (np.asarray(part) for part in links)
@@ -102,8 +109,8 @@ class ModeTree:
         for part in (left, right):
             if part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n):
                 raise ValueError(f"links: expected pairs of points 0 … {n - 1}")
-        chosen = np.sort(spanning_tree(left, right, level, n))
-        order = chosen[np.argsort(-links.level[chosen], kind="stable")]
+        links = Links(left, right, level).forest(n)
+        order = np.argsort(-links.level, kind="stable")
         mass = np.concatenate((mass, np.zeros(n - 1)))
         children, made_by = np.empty((n - 1, 2), np.int64), np.empty(n - 1, np.int64)
         if merge_tree(links.left, links.right, order, mass, children, made_by) < n - 1:

@@ -115,7 +115,7 @@ def condense(children, heights, mass, smallest):
     parents, the root is last.
     """
     n = children.shape[0] + 1
-    node = np.empty(2 * n - 1, np.int64)
+    node = np.empty(2 * n - 1, np.int32)  # short, because most of the time goes into finding them in memory
     joined = np.empty(2 * n - 1)
     for x in range(2 * n - 1):
         node[x], joined[x] = -1, -1.0
