@@ -37,8 +37,8 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_neighbors : int, default=None
         Neighbours in a hyperedge; ⌈log₂ n⌉ if None.
     metric : str, Minkowski or callable, default="euclidean"
-        Any name scikit-learn knows, `Minkowski(p)`, a function of two points, or "precomputed" for distances:
-        a square array, or a sparse graph of distances to neighbours.
+        A name scikit-learn knows that needs no parameters, `Minkowski(p)`, a function of two points, or
+        "precomputed" for distances: a square array, or a sparse graph of distances to neighbours.
     index : object, default=None
         A fitted index over the same points for approximate neighbours; see `NeighbourSearch`.
     n_jobs : int, default=None

@@ -90,8 +90,8 @@ class NeighbourSearch:
         ``sklearn.neighbors.kneighbors_graph(mode="distance")`` gives. What is stored in the latter is a
         distance, 0 as well; what is not stored is far away. It need not be symmetric.
     metric : str, Minkowski or function
-        A name that scikit-learn knows ("euclidean", "manhattan", "cosine", "jaccard", …), ``Minkowski(p)``, a
-        function of two points, or "precomputed".
+        A name scikit-learn knows that needs no parameters ("euclidean", "manhattan", "cosine", "jaccard", …),
+        ``Minkowski(p)``, a function of two points, or "precomputed".
     index : object, optional
         A fitted index over the same points in the same order, for approximate search: anything with
         ``kneighbors(X, n_neighbors, return_distance)`` as in scikit-learn, or with ``search(X, k)`` as in
