@@ -6,21 +6,17 @@
 Every section runs in a process of its own. fast_hdbscan is used if it is installed.
 """
 
-import argparse
 import importlib.util
-import json
-import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
+from sections import Rows, asked, in_process
+
 RESULTS = Path(__file__).parent / "results"
-Rows = list[tuple[str, str]]
 
 
 def noisy(kind: str, n: int, outliers: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +109,7 @@ def cold(quick: bool) -> Rows:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("first process, nothing compiled", "second process"):
-            _, seconds = timed(_in_process, "first", quick, {"NUMBA_CACHE_DIR": folder})
+            _, seconds = timed(in_process, __file__, "first", quick, {"NUMBA_CACHE_DIR": folder})
             rows.append((f"fit of 2,000 points, {name}: seconds", f"{seconds:.2f}"))
     return rows
 
@@ -121,27 +117,13 @@ def cold(quick: bool) -> Rows:
 SECTIONS = {f.__name__: f for f in (cold, rival, growth)}
 
 
-def _in_process(section: str, quick: bool, environment: dict[str, str] | None = None) -> Rows:
-    command = [sys.executable, __file__, "--one", section, *(["--quick"] if quick else [])]
-    variables = {**os.environ, **(environment or {})}
-    out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables).stdout
-    return json.loads(out.splitlines()[-1])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=f"some of {', '.join(SECTIONS)}")
-    parser.add_argument("--quick", action="store_true", help="small sizes")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        print(json.dumps({**SECTIONS, "first": first}[arguments.one](arguments.quick)))
+    arguments = asked(__doc__, SECTIONS, first)
+    if arguments is None:
         return
     lines = ["| what | measured |", "|---|---|"]
     for name in arguments.sections:
-        for what, value in _in_process(name, arguments.quick):
+        for what, value in in_process(__file__, name, arguments.quick):
             lines.append(f"| {name}: {what} | {value} |")
             print(lines[-1], flush=True)
     RESULTS.mkdir(exist_ok=True)

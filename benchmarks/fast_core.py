@@ -6,12 +6,9 @@
 SN-congress-bills is read from the folder HYPERMODES_DATA points at; without it that section is left out.
 """
 
-import argparse
 import gzip
-import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sections import asked, in_process
+
 RESULTS = Path(__file__).parent / "results"
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # for linear algebra: faces are small
 
 
 def peak_mb() -> float:
@@ -178,7 +178,9 @@ def cold(quick: bool) -> list[tuple[str, str]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("first process, nothing compiled", "second process"):
-            _, seconds = timed(_in_process, "first", quick, {"NUMBA_CACHE_DIR": folder})
+            _, seconds = timed(
+                in_process, __file__, "first", quick, {**ONE_THREAD, "NUMBA_CACHE_DIR": folder}
+            )
             rows.append((f"find_modes on 2,000 points, {name}: seconds", f"{seconds:.2f}"))
     return rows
 
@@ -186,25 +188,9 @@ def cold(quick: bool) -> list[tuple[str, str]]:
 SECTIONS = {f.__name__: f for f in (cold, paper, growth, query, popular, popular_rows)}
 
 
-def _in_process(
-    section: str, quick: bool, environment: dict[str, str] | None = None
-) -> list[tuple[str, str]]:
-    command = [sys.executable, __file__, "--one", section, *(["--quick"] if quick else [])]
-    variables = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
-    out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables).stdout
-    return json.loads(out.splitlines()[-1])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=f"some of {', '.join(SECTIONS)}")
-    parser.add_argument("--quick", action="store_true", help="small sizes")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        print(json.dumps({**SECTIONS, "first": first}[arguments.one](arguments.quick)))
+    arguments = asked(__doc__, SECTIONS, first)
+    if arguments is None:
         return
     lines = ["| what | measured |", "|---|---|"]
     results = {}
@@ -212,7 +198,7 @@ def main() -> None:
         if name.startswith("popular") and "HYPERMODES_DATA" not in os.environ:
             print(f"{name}: left out, HYPERMODES_DATA is not set", file=sys.stderr)
             continue
-        results[name] = _in_process(name, arguments.quick)
+        results[name] = in_process(__file__, name, arguments.quick, ONE_THREAD)
         for what, value in results[name]:
             lines.append(f"| {name.replace('_', ' ')}: {what} | {value} |")
             print(lines[-1], flush=True)

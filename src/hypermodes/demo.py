@@ -1,6 +1,5 @@
 """The demo: five crescents with outliers, their modes and clusters, two pictures and two tables."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from hypermodes import plotting
 from hypermodes.clustering import Clustering, cluster_points
 from hypermodes.construct.points import knn_hypergraph
 from hypermodes.datasets import LabelledPoints, five_crescents
-from hypermodes.files import replacing
+from hypermodes.files import make_folder, replacing, write_csv
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress
@@ -24,9 +23,7 @@ def run_demo(
     """Find the modes and clusters of five crescents, write pictures and tables, and give a summary."""
     data = five_crescents(n_samples, outliers=outliers, noise=2.0, rng=seed)
     hypergraph = knn_hypergraph(data.points)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"out: {str(folder)!r} is a file; expected a folder to write to")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     modes = find_modes(hypergraph, progress=progress)
     start, rounds = longest_shift(data.points, hypergraph, modes)
     clustering = cluster_points(data.points)
@@ -37,8 +34,8 @@ def run_demo(
     for name, figure in pictures.items():
         with replacing(folder / name) as temporary:
             figure.savefig(temporary)
-    _write_table(folder / "modes.csv", *_mode_rows(hypergraph, modes))
-    _write_table(folder / "points.csv", *_point_rows(data, modes, clustering))
+    write_csv(folder / "modes.csv", *_mode_rows(hypergraph, modes))
+    write_csv(folder / "points.csv", *_point_rows(data, modes, clustering))
     return summary(data, hypergraph, modes, clustering, start, rounds, folder)
 
 
@@ -120,10 +117,3 @@ def _point_rows(
     columns = (data.labels, modes.edge_mode, clustering.labels)
     rows = zip(*data.points.T.tolist(), *(column.tolist() for column in columns), strict=True)
     return ("x", "y", "crescent", "mode", "cluster"), list(rows)
-
-
-def _write_table(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(head)
-        writer.writerows(rows)

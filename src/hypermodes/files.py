@@ -1,11 +1,12 @@
-"""Write a file all at once or not at all; arrays in one ``.npz`` that is never unpickled."""
+"""Write a file all at once or not at all, tables among them; arrays in one ``.npz`` never unpickled."""
 
+import csv
 import os
 import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -78,3 +79,23 @@ _MALFORMED = (
     ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OverflowError, RecursionError,
     MemoryError, RuntimeError, OSError, zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder and see that it can be written to: before the work, not after it."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"out: {str(folder)!r} is a file; expected a folder to write to")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise type(error)(f"out: cannot write to {str(folder)!r}: {error.strerror}") from None
+
+
+def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table, all at once or not at all; numbers that are not there are empty."""
+    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(head)
+        writer.writerows(["" if value != value else value for value in row] for row in rows)

@@ -9,8 +9,9 @@ import numpy as np
 from hypermodes.experiments.iterations import ITERATIVE, Count
 from hypermodes.experiments.methods import Method, chosen
 from hypermodes.experiments.pictures import Curve, add_legend, at_each, draw_curves, save_picture, titled
-from hypermodes.experiments.reports import left_out, make_folder, markdown, notes, write_csv, write_text
+from hypermodes.experiments.reports import left_out, markdown, notes, write_text
 from hypermodes.experiments.running import Outcome, Setting, outcomes
+from hypermodes.files import make_folder, write_csv
 from hypermodes.plotting import pyplot
 from hypermodes.progress import Progress
 from hypermodes.result import counted

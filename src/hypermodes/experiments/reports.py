@@ -1,7 +1,5 @@
-"""Where results go: a folder that can be written to, tables as CSV and as Markdown."""
+"""Results as text: tables as Markdown, and what was left out of them."""
 
-import csv
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,26 +8,6 @@ from hypermodes.experiments.methods import Method
 from hypermodes.files import replacing
 
 Rows = Sequence[Sequence[object]]
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder and see that it can be written to: before the work, not after it."""
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"out: {str(folder)!r} is a file; expected a folder to write to")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise type(error)(f"out: cannot write to {str(folder)!r}: {error.strerror}") from None
-
-
-def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table, all at once or not at all; numbers that are not there are empty."""
-    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(head)
-        writer.writerows(["" if value != value else value for value in row] for row in rows)
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:
