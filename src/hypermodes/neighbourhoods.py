@@ -1,0 +1,224 @@
+"""Different points and the hyperedges they make with their neighbours: what the mode tree is grown from."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes.construct.metrics import Metric, new_rows, row_order
+from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
+from hypermodes.construct.points import hypergraph_of_neighbours
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.linking import bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
+from hypermodes.tree import ModeTree
+
+TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """Different points, how often each came, and the hyperedges they make with their neighbours.
+
+    Attributes
+    ----------
+    points, metric
+        The different points, in an order of their own, and how to measure between them.
+    search : NeighbourSearch
+        Among them.
+    rows : (n,) int
+        The row of the input each of them is.
+    place : (n_rows,) int
+        Which of them each row of the input is.
+    weights : (n,) float
+        How often each came, 1 on average.
+    neighbours : Neighbours
+        The k nearest of each.
+    dimension : float
+        The dimension the points have locally, whatever the number of their coordinates.
+    reach : (n,) float
+        d_k, the distance to the k-th neighbour.
+    rate : (n,) float
+        1/d_k, in units of ``unit``; more where points came more often.
+    density : (n,) float
+        Of each hyperedge.
+    spacing : (n,) float
+        Log distance to the middle neighbour, less where points came more often: how sparse it is around.
+    """
+
+    points: Any
+    metric: Metric
+    search: NeighbourSearch
+    rows: np.ndarray
+    place: np.ndarray
+    weights: np.ndarray
+    neighbours: Neighbours
+    dimension: float
+    reach: np.ndarray
+    unit: float
+    rate: np.ndarray
+    density: np.ndarray
+    spacing: np.ndarray
+
+    @classmethod
+    def around(
+        cls, points: Any, n_neighbors: int | None, metric: Metric, index: Any, n_jobs: int | None, fewest: int
+    ) -> "Neighbourhoods | None":
+        """Find the neighbours of different points; None if there are fewer than ``fewest``, or none apart."""
+        search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
+        given = isinstance(metric, str) and metric == "precomputed"
+        points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points, float)
+        if points.shape[0] == 0:
+            raise ValueError("points: expected at least one point; got none")
+        rows = place = np.arange(points.shape[0])
+        if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
+            rows, place = _different(points)
+            points = points[rows][:, rows] if given else points[rows]
+            search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
+        else:
+            points = points.copy()  # what happens to the caller's does not matter later
+        n = rows.size
+        if n < fewest:
+            return None
+        weights = np.bincount(place, minlength=n) * (n / place.size)
+        neighbours = search.neighbours(min(n_neighbors or int(np.ceil(np.log2(n))), n - 1))
+        reach = neighbours.distances[:, -1]
+        if not reach.any():
+            return None
+        reach = np.where(reach > 0, reach, reach[reach > 0].min())
+        dimension = max(1.0, min(_dimension(neighbours), np.inf if given else points.shape[1]))
+        crowd = crowding(weights, weights, neighbours.indices)
+        unit = float(np.median(reach))
+        rate = crowd ** (1 / dimension) * (unit / reach)
+        density = hyperedge_density(neighbours, rate)
+        spacing = log_spacing(neighbours.distances, neighbours) - np.log(crowd) / dimension
+        return cls(
+            points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
+            spacing,
+        )  # fmt: skip
+
+    def tree(self, n_jobs: int | None) -> ModeTree:
+        """The mode tree of their hyperedges."""
+        links = neighbour_links(self.neighbours, self.density, n_jobs).forest(self.rows.size)
+        nearest = partial(self._nearest, n_jobs=n_jobs)
+        links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
+        return ModeTree.grow(links, self.weights)
+
+    def to_new(self, points: Any, k: int) -> Neighbours:
+        """The k nearest of the different points to each new one; what is precomputed is to every row."""
+        if self._given:
+            points = sp.csr_array(points) if sp.issparse(points) else np.asarray(points)
+            if points.ndim != 2 or points.shape[1] != self.place.size:
+                raise ValueError(
+                    f"points: expected rows of distances to the {self.place.size} points of before; "
+                    f"got shape {points.shape}"
+                )
+            points = points[:, self.rows]
+        return self.search.neighbours_of(points, k)
+
+    @property
+    def _given(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _nearest(
+        self, among: np.ndarray, of: np.ndarray, n_jobs: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Distance to, and position in ``among`` of, the nearest to each point in ``of``."""
+        if not self._given:
+            old, new = self.points[among], self.points[of]
+            if abs(new).max() / TOO_FAR < abs(old).max():
+                found = NeighbourSearch(old, metric=self.metric, n_jobs=n_jobs).neighbours_of(new, 1)
+                return found.distances[:, 0], found.indices[:, 0]
+        if not self._given or sp.issparse(self.points):  # what is not stored is far away
+            return np.full(of.size, np.inf), np.zeros(of.size, np.int64)
+        which = np.array([self.points[i, among].argmin() for i in of])
+        return self.points[of, among[which]], which
+
+    @cached_property
+    def vertex_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many hyperedges each point is in, and the sum of their rates."""
+        return vertex_sums(self.neighbours, self.rate)
+
+    @cached_property
+    def hypergraph(self) -> Hypergraph:
+        """Hyperedge i is the i-th different point and its neighbours."""
+        rate = self.rate
+        return hypergraph_of_neighbours(self.neighbours, weight=lambda degree, reach: degree * rate)
+
+
+def _in_one_form(points: Any, given: bool) -> sp.csr_array:
+    """Rows that are equal are stored alike; of what is given, zeros are kept."""
+    points = sp.csr_array(points, copy=True)
+    points.sum_duplicates()
+    if not given:
+        points.eliminate_zeros()
+    return points
+
+
+def crowding(own: np.ndarray | float, weights: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """How often the points of a hyperedge came, on average."""
+    return (own + weights[indices].sum(axis=1)) / (indices.shape[1] + 1)
+
+
+def _different(points: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that differ, near ones near each other, and which of them each row is.
+
+    Their order depends on the points only, not on the order they came in.
+    """
+    order = row_order(points)
+    new = new_rows(points[order])
+    rows, place = order[new], np.empty_like(order)
+    place[order] = np.cumsum(new) - 1
+    if sp.issparse(points):
+        return rows, place
+    near = np.argsort(_along_curve(points[rows, :2]), kind="stable")
+    rank = np.empty_like(near)
+    rank[near] = np.arange(near.size)
+    return rows[near], rank[place]
+
+
+def _along_curve(points: np.ndarray) -> np.ndarray:
+    """Place of points along a curve through a grid of 2^16 cells a side (Morton's), by two coordinates."""
+    extent = np.ptp(points, axis=0)
+    cells = ((points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0) * 65535).astype(np.uint64)
+    for shift, kept in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+        cells = (cells | (cells << np.uint64(shift))) & np.uint64(kept)
+    return cells[:, 0] | (cells[:, -1] << np.uint64(1))
+
+
+def log_spacing(distances: np.ndarray, neighbours: Neighbours) -> np.ndarray:
+    """Log distance to the middle neighbour, or the least positive one of all if it is 0.
+
+    One that is very near, or very far, plays no part.
+    """
+    least = neighbours.distances.min(where=neighbours.distances > 0, initial=np.inf)
+    return np.log(np.maximum(distances[:, distances.shape[1] // 2], least))
+
+
+def _dimension(neighbours: Neighbours) -> float:
+    """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise.
+
+    From every m-th point, where there are many: 30,000 of them give it to a thousandth.
+    """
+    distances = neighbours.distances[:: max(1, neighbours.n // 30_000)]
+    distances = distances[distances[:, 0] > 0]
+    if distances.size == 0 or neighbours.k < 2:
+        return 1.0
+    return 1 / max(float(np.log(distances[:, -1:] / distances[:, :-1]).mean()), 1e-9)
+
+
+def new_levels(
+    around: Neighbourhoods, indices: np.ndarray, distances: np.ndarray, crowd: np.ndarray
+) -> np.ndarray:
+    """Level at which hyperedges of new points hold together with those of their neighbours."""
+    k, members = around.neighbours.k, around.neighbours.indices
+    rate = crowd * around.unit / np.maximum(distances[:, -1], around.reach.min())
+    popularity, rated = around.vertex_sums
+    total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
+    density = total / (2 * (k + 1) ** 2)
+    theirs = np.concatenate((indices[:, :, None], members[indices]), axis=2)
+    shared = np.zeros(indices.shape)
+    for t in range(k):
+        shared += (theirs == indices[:, t, None, None]).any(axis=2)
+    return link_level(density[:, None], around.density[indices], shared, k)
