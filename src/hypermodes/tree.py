@@ -35,10 +35,17 @@ class Links(NamedTuple):
 
     def forest(self, n: int) -> "Links":
         """Those that a maximum spanning forest of n points is made of: the others join nothing new."""
+        return self.thinned(0, n)
+
+    def thinned(self, begin: int, end: int) -> "Links":
+        """Without those between points begin … end - 1 that a maximum spanning forest of these can spare."""
         from hypermodes._kernels.trees import spanning_tree
 
-        chosen = np.sort(spanning_tree(*self, n))
-        return Links(self.left[chosen], self.right[chosen], self.level[chosen])
+        needed = (self.right < begin) | (self.right >= end) | (self.left < begin) | (self.left >= end)
+        inside = np.flatnonzero(~needed)
+        left, right = self.left[inside] - begin, self.right[inside] - begin
+        needed[inside[spanning_tree(left, right, self.level[inside], end - begin)]] = True
+        return Links(self.left[needed], self.right[needed], self.level[needed])
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,9 @@ class Exact:
         leaves = self._tree if everyone else cKDTree(queries, balanced_tree=False)
         visit = self.order[leaves.indices] if everyone else leaves.indices
         ask = k if own is None else k + 1
-        for rows in pieces(visit, ask):
+        for rows in pieces(
+            visit, 4 * ask
+        ):  # 8 MB: more would be given back to the system, cleared, and asked for
             apart, found = self._tree.query(queries[rows], ask, p=space.p, workers=self.threads)
             apart, found = apart.reshape(-1, ask), found.reshape(-1, ask)
             if own is not None:
