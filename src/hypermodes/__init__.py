@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hypermodes.affinity import Affinity as Affinity
     from hypermodes.affinity import HyperedgeAffinity as HyperedgeAffinity
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
+    from hypermodes.annotations import Annotations as Annotations
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
     from hypermodes.clustering import Clustering as Clustering
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
     from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.interop.formats import formats as formats
+    from hypermodes.interop.formats import read as read
+    from hypermodes.interop.formats import write as write
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
     from hypermodes.result import Mode as Mode
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Affinity": "affinity",
+    "Annotations": "annotations",
     "Certificate": "certificate",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
@@ -58,10 +63,13 @@ _HOME = {
     "certify": "certificate",
     "cluster_points": "clustering",
     "find_modes": "modes",
+    "formats": "interop.formats",
     "knn_hypergraph": "construct.points",
+    "read": "interop.formats",
     "shift": "shift",
+    "write": "interop.formats",
 }
-_SUBMODULES = {"baselines", "construct", "datasets", "plotting"}
+_SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}
 
 __all__ = ["__version__", *sorted(_HOME)]
 

@@ -7,9 +7,9 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -47,17 +47,23 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def save_arrays(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays and what they are to exactly this path."""
+def save_arrays(path: str | os.PathLike[str] | BinaryIO, kind: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays and what they are to exactly this path, or into an open file."""
+    if hasattr(path, "write"):
+        np.savez(path, allow_pickle=False, format=np.array(kind), **arrays)
+        return
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.savez(file, allow_pickle=False, format=np.array(kind), **arrays)
 
 
 def load_arrays(
-    path: str | os.PathLike[str], kind: str, what: str, build: Callable[[dict[str, np.ndarray]], T]
+    path: str | os.PathLike[str] | BinaryIO,
+    kind: str,
+    what: str,
+    build: Callable[[dict[str, np.ndarray]], T],
 ) -> T:
     """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         try:
             if not zipfile.is_zipfile(file):
                 raise ValueError("it is no archive of arrays")
@@ -69,9 +75,15 @@ def load_arrays(
             return build(arrays)
         except _MALFORMED as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise ValueError(
-                f"path: {os.fspath(path)!r} is not {what} saved by hypermodes: {reason}"
-            ) from error
+            raise ValueError(f"path: {_named(path)} is not {what} saved by hypermodes: {reason}") from error
+
+
+def _opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Any]:
+    return nullcontext(path) if hasattr(path, "read") else open(path, "rb")
+
+
+def _named(path: str | os.PathLike[str] | BinaryIO) -> str:
+    return repr(getattr(path, "name", "the file") if hasattr(path, "read") else os.fspath(path))
 
 
 # What a damaged or hostile file makes NumPy, zipfile, zlib and json raise.
