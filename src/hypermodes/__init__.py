@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from hypermodes.interop.formats import formats as formats
     from hypermodes.interop.formats import read as read
     from hypermodes.interop.formats import write as write
+    from hypermodes.interop.hypernetx import from_hypernetx as from_hypernetx
+    from hypermodes.interop.hypernetx import to_hypernetx as to_hypernetx
+    from hypermodes.interop.networkx import from_networkx as from_networkx
+    from hypermodes.interop.networkx import to_networkx as to_networkx
+    from hypermodes.interop.xgi import from_xgi as from_xgi
+    from hypermodes.interop.xgi import to_xgi as to_xgi
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
     from hypermodes.result import Mode as Mode
@@ -64,9 +70,15 @@ _HOME = {
     "cluster_points": "clustering",
     "find_modes": "modes",
     "formats": "interop.formats",
+    "from_hypernetx": "interop.hypernetx",
+    "from_networkx": "interop.networkx",
+    "from_xgi": "interop.xgi",
     "knn_hypergraph": "construct.points",
     "read": "interop.formats",
     "shift": "shift",
+    "to_hypernetx": "interop.hypernetx",
+    "to_networkx": "interop.networkx",
+    "to_xgi": "interop.xgi",
     "write": "interop.formats",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}

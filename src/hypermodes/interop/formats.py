@@ -1,6 +1,7 @@
 """Read and write hypergraph files by the ending of their name; gzip transparently, within a limit."""
 
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Callable, Sequence
@@ -192,8 +193,11 @@ def _content(file: BinaryIO, max_bytes: int) -> bytes:
     """All of a file; what is compressed is unpacked piece by piece, and never beyond the limit."""
     start = file.read(2)
     if start != b"\x1f\x8b":
-        return start + file.read()
-    pieces, size = [], 0
+        if not file.seekable():
+            return start + file.read()
+        file.seek(-len(start), os.SEEK_CUR)  # joining would need the room twice
+        return file.read()
+    pieces, size = io.BytesIO(), 0
     try:
         with gzip.GzipFile(mode="rb", fileobj=_Rejoined(start, file)) as unpacked:  # type: ignore[call-overload]
             while piece := unpacked.read(_CHUNK):
@@ -202,10 +206,10 @@ def _content(file: BinaryIO, max_bytes: int) -> bytes:
                     raise ValueError(
                         f"it unpacks to more than max_bytes={max_bytes}; raise max_bytes to read it"
                     )
-                pieces.append(piece)
+                pieces.write(piece)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"the gzip data are damaged: {error}") from None
-    return b"".join(pieces)
+    return pieces.getvalue()
 
 
 class _Rejoined:
