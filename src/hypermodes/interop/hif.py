@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
 from hypermodes.annotations import DIRECTIONS, Annotations, Records
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.interop import scanning
 from hypermodes.interop.building import (
     Listing,
     Reading,
@@ -37,9 +38,15 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
 
     `content` is the whole file. Every rule of the schema is checked; the first violation is a ValueError.
     """
-    document = _document(_parsed(content))
-    nodes, edges = _things(document.get("nodes", []), "nodes"), _things(document.get("edges", []), "edges")
-    listing = _incidences(document["incidences"], edges, nodes)
+    if len(content) < scanning.LARGE:
+        document = _document(_parsed(content))
+        nodes, edges = (
+            _things(document.get("nodes", []), "nodes"),
+            _things(document.get("edges", []), "edges"),
+        )
+        listing = _incidences(document["incidences"], edges, nodes)
+    else:
+        document, nodes, edges, listing = _scanned(content)
     network_type = document.get("network-type")
     _check_directed(network_type, listing.records, reading)
     return build(
@@ -120,6 +127,142 @@ def check_top(document: Mapping[str, Any]) -> None:
         _check_depth(document["metadata"], "metadata")
 
 
+# -- large files: the top level is walked, lists are read block by block --------------------------------
+
+
+def _scanned(content: bytes) -> tuple[dict[str, Any], "Things", "Things", Listing]:
+    """The parts of a document, as `_document`, `_things` and `_incidences` give them, for less."""
+    found = _top_level(content)
+    document = {
+        key: _parsed(content[start : scanning.value_end(content, start)])
+        for key, start in found.items()
+        if key not in _KEYS
+    }
+    check_top(document)
+    nodes, edges = (
+        _things(_listed_records(content, found[key], key), key) if key in found else Things()
+        for key in ("nodes", "edges")
+    )
+    return document, nodes, edges, _scanned_incidences(content, found["incidences"], edges, nodes)
+
+
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_STRING = re.compile(rb'"(?:[^"\\]|\\.){0,1000}"')
+
+
+def _top_level(content: bytes) -> dict[str, int]:
+    """Where the value of each key begins."""
+    found: dict[str, int] = {}
+    position = 3 if content.startswith(b"\xef\xbb\xbf") else 0
+
+    def expect(marks: bytes, what: str) -> bytes:
+        nonlocal position
+        position = _SPACE.match(content, position).end()  # type: ignore[union-attr]
+        mark = content[position : position + 1]
+        if not mark or mark not in marks:
+            raise ValueError(f"not JSON: expected {what} at byte {position}")
+        position += 1
+        return mark
+
+    expect(b"{", "an object")
+    while True:
+        if expect(b'"}', "a key") == b"}" and not found:
+            break
+        match = _STRING.match(content, position - 1)
+        if match is None:
+            raise ValueError(f"not JSON: expected a key at byte {position - 1}")
+        key = _parsed(match[0])
+        if key not in _TOP:
+            raise ValueError(f"unknown key {short(key)}; HIF has {', '.join(_TOP)}")
+        position = match.end()
+        expect(b":", "a colon")
+        position = _SPACE.match(content, position).end()  # type: ignore[union-attr]
+        if key in _KEYS and content[position : position + 1] != b"[":
+            raise ValueError(f"{key}: expected a list")
+        found[key] = position
+        position = scanning.value_end(content, position)
+        if position <= found[key]:
+            raise ValueError(f"not JSON: the value of {key!r} does not end")
+        if expect(b",}", "a comma or the end of the object") == b"}":
+            break
+    position = _SPACE.match(content, position).end()  # type: ignore[union-attr]
+    if position < len(content):
+        raise ValueError(f"not JSON: more text after the end at byte {position}")
+    if "incidences" not in found:
+        raise ValueError("the key 'incidences' is missing; HIF requires it")
+    return found
+
+
+def _is_empty_list(content: bytes, start: int) -> bool:
+    end = _SPACE.match(content, start + 1).end()  # type: ignore[union-attr]
+    return content[end : end + 1] == b"]"
+
+
+def _listed_records(content: bytes, start: int, level: str) -> Iterator[Any]:
+    if _is_empty_list(content, start):
+        return
+    blocks, _ = scanning.records(content, start + 1, level)
+    for first, last in blocks:
+        yield from _parsed(b"[" + content[first:last] + b"]")
+
+
+def _scanned_incidences(content: bytes, start: int, edges: "Things", nodes: "Things") -> Listing:
+    if _is_empty_list(content, start):
+        return Listing(np.empty(0, np.int32), np.empty(0, np.int32), Records(0))
+    found, _ = scanning.incidences(content, start + 1)
+    n = len(found.edges.codes)
+    said = IncidenceColumns(n)
+    said.weights, said.directions = found.weights, found.directions
+    _read_attributes(content, found.attributes, said)
+    strange = []
+    for number, first, last in found.strange.tolist():
+        record = _parsed(content[first:last])
+        where = _Where("incidences", number)
+        check_record(record, "incidences", where)
+        said.add(number, record, where)
+        strange.append((number, record))
+    return Listing(
+        _numbered(content, found.edges, [(i, record["edge"]) for i, record in strange], edges),
+        _numbered(content, found.nodes, [(i, record["node"]) for i, record in strange], nodes),
+        said.records(),
+    )
+
+
+def _read_attributes(content: bytes, spans: np.ndarray, said: "IncidenceColumns") -> None:
+    if not len(spans):
+        return
+    column = np.full(said.n, None, dtype=object)
+    nothing = spans[:, 2] - spans[:, 1] == 2
+    column[spans[nothing, 0]] = _NO_ATTRIBUTES
+    said.attributes = column.tolist()
+    for number, first, last in spans[~nothing].tolist():
+        attributes = _parsed(content[first:last])
+        _check_depth(attributes, f"incidences[{number}]")
+        said.attributes[number] = attributes or _NO_ATTRIBUTES
+
+
+def _numbered(
+    content: bytes, column: scanning.Column, others: list[tuple[int, Hashable]], things: "Things"
+) -> np.ndarray:
+    """Positions among all names: the known ones, then new ones in the order they first appear."""
+    labels = _parsed_names(column.texts(content))
+    appearances = [*zip(column.rows.tolist(), labels, strict=True), *others]
+    if others:
+        appearances.sort(key=lambda pair: pair[0])
+    for _, label in appearances:
+        things.index.setdefault(label, len(things.index))
+    places = np.array([things.index[label] for label in labels], dtype=np.int32)
+    codes = places[column.codes] if places.size else column.codes
+    for number, label in others:
+        codes[number] = things.index[label]
+    return codes
+
+
+def _parsed_names(texts: list[bytes]) -> list[Hashable]:
+    """Names as values; the kernel has seen that each is a plain string or a whole number."""
+    return _parsed(b"[" + b",".join(texts) + b"]")
+
+
 # -- records ----------------------------------------------------------------------------------------------
 
 
@@ -159,7 +302,7 @@ class Things:
         return Records(n, np.arange(n) < self.n_listed, weights, attributes)
 
 
-def _things(records: Sequence[Any], level: str) -> Things:
+def _things(records: Iterable[Any], level: str) -> Things:
     things = Things()
     key = level[:-1]
     for number, record in enumerate(records):

@@ -13,6 +13,7 @@ import numpy as np
 from hypermodes.annotations import Records
 from hypermodes.edge_lists import factorised
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.interop import scanning
 from hypermodes.interop.building import Listing, Reading, build, short
 from hypermodes.interop.hif import given_weights, number_text
 
@@ -24,6 +25,7 @@ _KNOWN = (
     {"edge_weight", "hyperedge_weight", "w"},
 )
 _DELIMITERS = (",", ";", "\t", "|")
+_SPACES = " \t"  # around cells; Unicode has more, and they may be part of a name
 _BLOCK = 1 << 14
 
 
@@ -32,13 +34,46 @@ _BLOCK = 1 << 14
 
 def read_csv(content: bytes, reading: Reading) -> Hypergraph:
     """Read rows ``edge, node[, weight[, edge weight]]``; see docs/formats.md for headers and column names."""
-    text = decoded(content)
-    return _read_text(text, reading, reading.delimiter or _sniffed(text))
+    return _read(content, reading, reading.delimiter or _sniffed(content))
 
 
 def read_tsv(content: bytes, reading: Reading) -> Hypergraph:
     """Read the same with tabs."""
-    return _read_text(decoded(content), reading, reading.delimiter or "\t")
+    return _read(content, reading, reading.delimiter or "\t")
+
+
+def _read(content: bytes, reading: Reading, delimiter: str) -> Hypergraph:
+    scanned = _scanned(content, reading, delimiter) if len(content) >= scanning.LARGE else None
+    return scanned or _read_text(decoded(content), reading, delimiter)
+
+
+def _scanned(content: bytes, reading: Reading, delimiter: str) -> Hypergraph | None:
+    """Read a large plain table fast; None if it is not plain or wrong: the other way then says what is."""
+    if delimiter not in _DELIMITERS:
+        return None
+    try:
+        text = content[: content.rindex(b"\n", 0, 1 << 16) + 1].decode("utf-8-sig")
+        start = list(islice(_rows(text, delimiter), 100))
+    except ValueError:
+        return None
+    if not start:
+        return None
+    header, width, where = _layout(start, reading)
+    position = 3 if content.startswith(b"\xef\xbb\xbf") else 0
+    for _ in range(start[0][0] if header else 0):
+        position = content.index(b"\n", position) + 1
+    found = scanning.rows(content, position, delimiter, where, width)
+    if found is None:
+        return None
+    edges, nodes, (weights, edge_weights) = found
+    try:
+        labels, names = ([text.decode() for text in column.texts(content)] for column in (edges, nodes))
+    except UnicodeDecodeError:
+        return None
+    return from_codes(
+        edges.codes, identified(labels, reading.ids), nodes.codes, identified(names, reading.ids),
+        weights, edge_weights, reading, lambda i: f"row {i + 1}",
+    )  # fmt: skip
 
 
 def decoded(content: bytes) -> str:
@@ -50,8 +85,8 @@ def decoded(content: bytes) -> str:
         raise ValueError(f"line {line}: expected UTF-8 text; byte {error.start} is not") from None
 
 
-def _sniffed(text: str) -> str:
-    first = text[: text.find("\n")] if "\n" in text else text
+def _sniffed(content: bytes) -> str:
+    first = content[:10_000].lstrip().partition(b"\n")[0].decode(errors="replace")
     return max(_DELIMITERS, key=lambda mark: (first.count(mark), -_DELIMITERS.index(mark)))
 
 
@@ -60,7 +95,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for row in reader:
-            if row and not (len(row) == 1 and not row[0].strip()):
+            if row and not (len(row) == 1 and not row[0].strip(_SPACES)):
                 yield reader.line_num, row
     except csv.Error as error:
         raise ValueError(f"line {reader.line_num}: {error}") from None
@@ -71,9 +106,7 @@ def _read_text(text: str, reading: Reading, delimiter: str) -> Hypergraph:
     start = list(islice(rows, 100))
     if not start:
         raise ValueError("expected rows 'edge, node'; the file is empty")
-    header = _has_header([row for _, row in start]) if reading.header is None else reading.header
-    width = len(start[0][1])
-    where = columns_of(start[0][1] if header else None, width, reading.columns)
+    header, width, where = _layout(start, reading)
     cells: list[list[str]] = [[] for _ in where]
     lines: list[int] = []
     for number, row in chain(start[header:], rows):
@@ -81,7 +114,7 @@ def _read_text(text: str, reading: Reading, delimiter: str) -> Hypergraph:
             raise ValueError(f"line {number}: expected {width} columns, as before; found {len(row)}")
         lines.append(number)
         for column, i in zip(cells, where, strict=True):
-            column.append(row[i].strip() if i is not None else "")
+            column.append(row[i].strip(_SPACES) if i is not None else "")
     if not lines:
         raise ValueError("expected rows 'edge, node' after the header; found none")
     edges, nodes, weights, edge_weights = cells
@@ -93,6 +126,13 @@ def _read_text(text: str, reading: Reading, delimiter: str) -> Hypergraph:
         reading,
         lambda i: f"line {lines[i]}",
     )
+
+
+def _layout(start: list[tuple[int, list[str]]], reading: Reading) -> tuple[bool, int, list[int | None]]:
+    """Whether there is a header, how many columns, and which are which, from the first rows."""
+    header = _has_header([row for _, row in start]) if reading.header is None else reading.header
+    width = len(start[0][1])
+    return header, width, columns_of(start[0][1] if header else None, width, reading.columns)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
@@ -303,7 +343,7 @@ def cell_text(name: str, label: Hashable, delimiter: str) -> str:
             f"{name}: a table holds text and whole numbers; {short(label)} is a {type(label).__name__}"
         )
     text = str(label)
-    if text != text.strip() or not text:
+    if text != text.strip(_SPACES) or not text:
         raise ValueError(
             f"{name}: a table cannot hold the name {short(label)}: cells are read without spaces"
         )
