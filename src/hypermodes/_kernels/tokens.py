@@ -11,8 +11,8 @@ from numba import njit
 
 from hypermodes._kernels.faces import INNER, OPTIONS
 
-Names = namedtuple("Names", "slots starts stops hashes rows count")
-"""Distinct names: hash slots, where each name first stands, its hash, the row of that, and how many."""
+Names = namedtuple("Names", "slots entries count")
+"""Distinct names: hash slots; (hash, start, stop, row) of where each first stands; how many, and the last."""
 
 DONE, FULL, CROWDED, STRANGE = 0, 1, 2, 3
 """Why a scan stopped: the end, no room for more rows, for more names, or something not understood."""
@@ -25,11 +25,8 @@ def empty_names(capacity):
     """Room for ``capacity`` names, a power of two."""
     return Names(
         np.full(2 * capacity, -1, np.int32),
-        np.empty(capacity, np.int64),
-        np.empty(capacity, np.int64),
-        np.empty(capacity, np.uint64),
-        np.empty(capacity, np.int64),
-        np.zeros(1, np.int64),
+        np.empty((capacity, 4), np.uint64),
+        np.zeros(2, np.int64),
     )
 
 
@@ -37,21 +34,31 @@ def grown_names(names):
     """The same names with room for twice as many."""
     n = int(names.count[0])
     out = empty_names(names.slots.size)
-    for new, old in zip(out[1:5], names[1:5], strict=True):
-        new[:n] = old[:n]
+    out.entries[:n] = names.entries[:n]
     out.count[0] = n
-    _fill_slots(out.slots, out.hashes, n)
+    _fill_slots(out.slots, out.entries, n)
     return out
 
 
 @njit(**OPTIONS)
-def _fill_slots(slots, hashes, n):
+def _fill_slots(slots, entries, n):
     mask = np.uint64(slots.size - 1)
     for code in range(n):
-        slot = hashes[code] & mask
+        slot = entries[code, 0] & mask
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & mask
         slots[slot] = code
+
+
+@njit(**INNER)
+def _is_name(text, start, stop, names, code):
+    begin = np.int64(names.entries[code, 1])
+    if np.int64(names.entries[code, 2]) - begin != stop - start:
+        return False
+    for i in range(stop - start):
+        if text[begin + i] != text[start + i]:
+            return False
+    return True
 
 
 @njit(**INNER)
@@ -60,6 +67,9 @@ def _code(text, start, stop, names, row):
 
     That happens only by design of the file, and Python's own hashing is made for it.
     """
+    last = names.count[1]
+    if names.count[0] > 0 and _is_name(text, start, stop, names, last):
+        return last  # files mostly list a hyperedge in one go
     value = np.uint64(14695981039346656037)  # FNV-1a
     for i in range(start, stop):
         value = (value ^ np.uint64(text[i])) * np.uint64(1099511628211)
@@ -74,19 +84,15 @@ def _code(text, start, stop, names, row):
             code = names.count[0]
             names.count[0] += 1
             names.slots[slot] = code
-            names.starts[code] = start
-            names.stops[code] = stop
-            names.hashes[code] = value
-            names.rows[code] = row
+            names.entries[code, 0] = value
+            names.entries[code, 1] = start
+            names.entries[code, 2] = stop
+            names.entries[code, 3] = row
+            names.count[1] = code
             return code
-        if names.hashes[code] == value and names.stops[code] - names.starts[code] == stop - start:
-            same = True
-            for i in range(stop - start):
-                if text[names.starts[code] + i] != text[start + i]:
-                    same = False
-                    break
-            if same:
-                return code
+        if names.entries[code, 0] == value and _is_name(text, start, stop, names, code):
+            names.count[1] = code
+            return code
         slot = (slot + np.uint64(1)) & mask
     return -1
 

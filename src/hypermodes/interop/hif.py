@@ -246,6 +246,10 @@ def _numbered(
 ) -> np.ndarray:
     """Positions among all names: the known ones, then new ones in the order they first appear."""
     labels = _parsed_names(column.texts(content))
+    if not things.index and not others:
+        things.index.update(zip(labels, range(len(labels)), strict=True))
+        if len(things.index) == len(labels):
+            return column.codes
     appearances = [*zip(column.rows.tolist(), labels, strict=True), *others]
     if others:
         appearances.sort(key=lambda pair: pair[0])

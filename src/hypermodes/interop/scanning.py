@@ -40,8 +40,8 @@ class _Names:
 
     def column(self, codes: list[np.ndarray]) -> Column:
         n = int(self.table.count[0])
-        spans = np.column_stack((self.table.starts[:n], self.table.stops[:n]))
-        return Column(np.concatenate(codes), spans, self.table.rows[:n].copy())
+        found = self.table.entries[:n].astype(np.int64)
+        return Column(np.concatenate(codes), found[:, 1:3], found[:, 3])
 
 
 def rows(
