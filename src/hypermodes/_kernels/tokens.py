@@ -55,7 +55,7 @@ def _is_name(text, start, stop, names, code):
     begin = np.int64(names.entries[code, 1])
     if np.int64(names.entries[code, 2]) - begin != stop - start:
         return False
-    for i in range(stop - start):
+    for i in range(stop - start):  # noqa: SIM110  (numba compiles no generators)
         if text[begin + i] != text[start + i]:
             return False
     return True

@@ -262,7 +262,9 @@ def _annotations(
 ) -> Annotations | None:
     n_vertices, n_edges = incidence.shape
     vertices, edges, incidences = (_without_silent_columns(r) for r in (vertices, edges, incidences))
-    empty = _without_silent_columns(Records(empty.n, None, empty.weights, empty.attributes))
+    # An empty hyperedge has a record of its own, unless its incidences are aside: then it need not have one.
+    listed = empty.listed if aside and empty.listed is not None and not empty.listed.all() else None
+    empty = _without_silent_columns(Records(empty.n, listed, empty.weights, empty.attributes))
     if incidences.weights is not None and np.array_equal(
         incidences.weights, np.where(incidence.data == 1, np.nan, incidence.data), equal_nan=True
     ):
@@ -274,7 +276,10 @@ def _annotations(
     unequal = weights is not None and bool((weights != 1).any())
     if edges.listed is not None and (edges.listed == all_edges_listed(edges, unequal)).all():
         edges = Records(n_edges, None, edges.weights, edges.attributes)
-    if vertices.listed is not None and (vertices.listed == all_vertices_listed(incidence, vertices)).all():
+    if vertices.listed is not None and (
+        (vertices.listed == all_vertices_listed(incidence, vertices)).all()
+        or not _keeps_order(incidence, vertices.listed)
+    ):
         vertices = Records(n_vertices, None, vertices.weights, vertices.attributes)
     nothing = (
         vertices.says_nothing and edges.says_nothing and incidences.says_nothing
@@ -298,14 +303,17 @@ def all_vertices_listed(incidence: sp.csc_array, vertices: Records) -> bool:
     """
     if vertices.weights is not None or vertices.attributes is not None:
         return True
-    indices = incidence.indices
-    seen = np.zeros(incidence.shape[0], dtype=bool)
-    seen[indices] = True
-    if not seen.all():
-        return True
-    first = np.empty(incidence.shape[0], dtype=np.int64)
-    first[indices[::-1]] = np.arange(indices.size)[::-1]  # the last write wins: the first appearance
-    return bool((np.diff(first) < 0).any())
+    return not _keeps_order(incidence, np.zeros(incidence.shape[0], dtype=bool))
+
+
+def _keeps_order(incidence: sp.csc_array, listed: np.ndarray) -> bool:
+    """Whether vertices come in their order if these are listed and the others follow as they appear."""
+    n = incidence.shape[0]
+    first = np.full(n, -1, dtype=np.int64)
+    first[incidence.indices[::-1]] = np.arange(incidence.nnz)[::-1]  # the last write wins: the first one
+    unlisted = first[~listed]
+    in_front = bool(listed[: int(listed.sum())].all())
+    return in_front and bool((unlisted >= 0).all() and (np.diff(unlisted) > 0).all())
 
 
 def _without_silent_columns(records: Records) -> Records:

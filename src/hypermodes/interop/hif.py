@@ -47,12 +47,30 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
         listing = _incidences(document["incidences"], edges, nodes)
     else:
         document, nodes, edges, listing = _scanned(content)
+    listing = _settled(listing, nodes)
     network_type = document.get("network-type")
     _check_directed(network_type, listing.records, reading)
     return build(
         edges.labels, nodes.labels, listing, edges.records(), nodes.records(), reading,
         network_type=network_type, metadata=document.get("metadata"), repeated="last",
     )  # fmt: skip
+
+
+def _settled(listing: Listing, nodes: "Things") -> Listing:
+    """Vertices that are not listed come as their hyperedges do: the order they are written in again."""
+    if (np.diff(listing.edges) >= 0).all():
+        return listing
+    n, known = len(nodes.index), nodes.n_listed
+    first = np.arange(n) - n  # the listed ones before all others
+    members = listing.vertices[np.argsort(listing.edges, kind="stable")][::-1]
+    members, positions = members[members >= known], np.flatnonzero(members >= known)
+    first[members] = len(listing.edges) - positions  # the last write wins: the first appearance
+    order = np.argsort(first)
+    labels = list(nodes.index)
+    nodes.index = {labels[i]: place for place, i in enumerate(order.tolist())}
+    place = np.empty(n, dtype=np.int32)
+    place[order] = np.arange(n)
+    return Listing(listing.edges, place[listing.vertices], listing.records)
 
 
 def _check_directed(network_type: str | None, incidences: Records, reading: Reading) -> None:
@@ -471,7 +489,7 @@ def _node_records(hypergraph: Hypergraph, said: Annotations, names: list[str]) -
         listed = np.full(records.n, all_vertices_listed(hypergraph.incidence, records))
     else:
         isolated = np.diff(hypergraph.incidence_by_vertex.indptr) == 0
-        listed = records.listed | isolated | _speaks(records)
+        listed = records.listed | isolated | _speaks(records)  # a hypergraph made by hand may leave some out
     yield from _blocks("node", names, records, np.flatnonzero(listed), records.weights)
 
 
@@ -485,7 +503,12 @@ def _edge_records(hypergraph: Hypergraph, said: Annotations, names: list[str]) -
     given = unequal if records.weights is None else unequal | ~np.isnan(records.weights)
     yield from _blocks("edge", names, records, np.flatnonzero(listed), np.where(given, weights, np.nan))
     empty = [_identifier("empty_edges", label) for label in said.empty_edges]
-    yield from _blocks("edge", empty, said.empty, np.arange(said.empty.n), said.empty.weights)
+    own = np.arange(said.empty.n)
+    if said.empty.listed is not None:
+        beside = {record.get("edge") for record in said.aside}
+        needed = [label not in beside for label in said.empty_edges]
+        own = np.flatnonzero(said.empty.listed | needed | _speaks(said.empty))
+    yield from _blocks("edge", empty, said.empty, own, said.empty.weights)
 
 
 def _speaks(records: Records) -> np.ndarray:
@@ -513,7 +536,6 @@ def _incidence_records(
     hypergraph: Hypergraph, said: Annotations, edges: list[str], nodes: list[str]
 ) -> Iterator[list[str]]:
     incidence, records = hypergraph.incidence, said.incidences
-    yield [_json(record) for record in said.aside]
     weights = given_weights(hypergraph)
     owners = np.repeat(np.arange(hypergraph.n_edges, dtype=np.int32), hypergraph.edge_sizes)
     for start in range(0, incidence.nnz, _BLOCK):
@@ -529,6 +551,7 @@ def _incidence_records(
         if records.attributes is not None:
             columns.append([_attrs(one) for one in records.attributes[part]])
         yield ["".join(parts) + "}" for parts in zip(*columns, strict=True)]
+    yield [_json(record) for record in said.aside]
 
 
 _DIRECTION = ("", ',"direction":"head"', ',"direction":"tail"')

@@ -66,6 +66,8 @@ def _scanned(content: bytes, reading: Reading, delimiter: str) -> Hypergraph | N
     if found is None:
         return None
     edges, nodes, (weights, edge_weights) = found
+    if not edges.codes.size:
+        return None
     try:
         labels, names = ([text.decode() for text in column.texts(content)] for column in (edges, nodes))
     except UnicodeDecodeError:
@@ -141,11 +143,9 @@ def _has_header(rows: list[list[str]]) -> bool:
     if any(cell in _KNOWN[0] for cell in first) and any(cell in _KNOWN[1] for cell in first):
         return True
     below = [row for row in rows[1:] if len(row) == len(first)]
-    return bool(below) and any(
-        not _INTEGER.fullmatch(cell) and _NUMBER.fullmatch(cell) is None
-        and all(_NUMBER.fullmatch(row[i].strip()) for row in below)
-        for i, cell in enumerate(first)
-    )  # fmt: skip
+    if not below or any(_NUMBER.fullmatch(cell) for cell in first):
+        return False
+    return any(all(_NUMBER.fullmatch(row[i].strip()) for row in below) for i in range(len(first)))
 
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}", re.ASCII)
