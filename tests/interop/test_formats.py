@@ -13,7 +13,7 @@ from hypermodes import Hypergraph
 from interop.documents import again, read_document, read_text, reading_by, written
 from strategies import hif_documents, hypergraphs
 
-pytestmark = pytest.mark.usefixtures("way")
+both_ways = pytest.mark.usefixtures("way")
 
 SOFT = Hypergraph.from_edges(
     {"x": {"a": 0.5, "b": 1.0}, "y": {"b": 0.1, "c": 1 / 3}}, weights=None, vertices=["a", "b", "c", "alone"]
@@ -72,6 +72,7 @@ def test_tables_keep_any_text(pairs, kind):
         assert incidences(back) == incidences(hypergraph)
 
 
+@both_ways
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
 def test_tables_keep_isolated_vertices_empty_hyperedges_and_weights_as_given(kind):
     hypergraph = read_document(
@@ -88,6 +89,7 @@ def test_tables_keep_isolated_vertices_empty_hyperedges_and_weights_as_given(kin
     assert again(back, kind) == back
 
 
+@both_ways
 @pytest.mark.parametrize(
     ("text", "options"),
     [
@@ -113,6 +115,7 @@ def test_tables_as_people_write_them(text, options):
     assert [hypergraph.members(label) for label in (1, 2)] == [("a", "b"), ("b",)]
 
 
+@both_ways
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -140,6 +143,7 @@ def test_what_is_wrong_with_a_table_is_said_with_its_line(text, message):
         read_text(text, "csv")
 
 
+@both_ways
 def test_columns_that_are_not_there_are_named():
     with pytest.raises(ValueError, match=r"no column 'y'; the names are 'edge', 'node'"):
         read_text("edge,node\n1,2\n", "csv", columns=["edge", "y"])
@@ -147,6 +151,7 @@ def test_columns_that_are_not_there_are_named():
         read_text("1,2\n", "csv", columns=[0, 7])
 
 
+@both_ways
 def test_whole_numbers_are_numbers_only_if_all_are():
     assert read_text("1,1\n1,2\n", "csv").vertices == (1, 2)
     assert read_text("1,1\n1,x\n", "csv").vertices == ("1", "x")

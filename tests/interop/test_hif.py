@@ -13,7 +13,7 @@ from interop.documents import again, as_sets, read_document, read_text, reading_
 from strategies import hif_documents, hypergraphs
 
 WAYS = ["plain", "kernels"]
-pytestmark = pytest.mark.usefixtures("way")
+both_ways = pytest.mark.usefixtures("way")
 INCIDENCES = [{"edge": "e", "node": "a"}, {"edge": "e", "node": "b"}]
 
 
@@ -58,6 +58,7 @@ def test_any_hypergraph_comes_back_as_it_was(hypergraph):
     assert again(hypergraph) == hypergraph
 
 
+@both_ways
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["diseasome.json.gz", "email-enron.json.gz", "lesmis.hif.json.gz"])
 def test_real_files_come_back_as_they_were(name, data_folder, tmp_path):
@@ -87,6 +88,7 @@ COMPLIANT = {
 }
 
 
+@both_ways
 @pytest.mark.parametrize("document", COMPLIANT.values(), ids=COMPLIANT)
 def test_what_the_schema_allows_is_read_and_kept(document):
     hypergraph = read_document(document)
@@ -122,12 +124,14 @@ NON_COMPLIANT = {
 }
 
 
+@both_ways
 @pytest.mark.parametrize(("document", "message"), NON_COMPLIANT.values(), ids=NON_COMPLIANT)
 def test_what_the_schema_forbids_is_refused(document, message):
     with pytest.raises(ValueError, match=message):
         read_document(document)
 
 
+@both_ways
 @pytest.mark.parametrize(
     "document",
     [
@@ -144,6 +148,7 @@ def test_a_file_without_a_hyperedge_that_has_vertices_is_refused(document):
 # -- what it means --------------------------------------------------------------------------------------
 
 
+@both_ways
 def test_names_that_are_text_and_numbers_stay_apart():
     hypergraph = read_text('{"incidences":[{"edge":1,"node":"1"},{"edge":"1","node":1},{"edge":1,"node":1}]}')
     assert hypergraph.labels == (1, "1")
@@ -151,18 +156,21 @@ def test_names_that_are_text_and_numbers_stay_apart():
     assert set(hypergraph.members(1)) == {1, "1"}
 
 
+@both_ways
 def test_escaped_names_are_the_names_they_spell():
     hypergraph = read_text(r'{"incidences":[{"edge":"\u0061","node":"x"},{"edge":"a","node":"\u0079"}]}')
     assert hypergraph.labels == ("a",)
     assert hypergraph.vertices == ("x", "y")
 
 
+@both_ways
 def test_half_a_character_survives():
     hypergraph = read_text(r'{"incidences":[{"edge":"\ud800","node":"x","attrs":{"\udfff":"\ud800"}}]}')
     assert hypergraph.labels == ("\ud800",)
     assert again(hypergraph) == hypergraph
 
 
+@both_ways
 def test_weights_are_what_the_algorithms_use():
     hypergraph = read_document(COMPLIANT["every key"])
     assert hypergraph.weights.tolist() == [2.0]
@@ -174,6 +182,7 @@ def test_weights_are_what_the_algorithms_use():
     assert hypergraph.annotations.edges.attribute("x") == [1]
 
 
+@both_ways
 @pytest.mark.parametrize(
     "weight", [0.1, 1 / 3, 0.37454011884736254, 1e-17, 123456789e-9, 9007199254740993, 1e22]
 )
@@ -190,6 +199,7 @@ def heavy(weights):
     return {"incidences": [{"edge": e, "node": v, "weight": w} for (e, v), w in weights.items()]}
 
 
+@both_ways
 def test_weights_above_one_are_divided_by_the_largest_of_their_hyperedge():
     document = heavy({("e", "a"): 4, ("e", "b"): 1, ("f", "a"): 0.5, ("f", "b"): 0.25})
     hypergraph = read_document(document)
@@ -200,16 +210,19 @@ def test_weights_above_one_are_divided_by_the_largest_of_their_hyperedge():
         read_document(document, above_one="refuse")
 
 
+@both_ways
 def test_weights_of_one_or_less_are_left_alone():
     document = heavy({("e", "a"): 0.5, ("e", "b"): 0.25})
     assert read_document(document).incidence.data.tolist() == [0.5, 0.25]
 
 
+@both_ways
 def test_an_unsaid_weight_is_one_when_others_are_larger():
     hypergraph = read_document({"incidences": [{"edge": 1, "node": 1}, {"edge": 1, "node": 2, "weight": 2}]})
     assert hypergraph.incidence.data.tolist() == [0.5, 1.0]
 
 
+@both_ways
 @pytest.mark.parametrize("weight", [0, -1, -0.5])
 def test_incidences_without_positive_weight_are_refused_or_go_aside(weight):
     document = heavy({("e", "a"): 0.5, ("e", "b"): weight, ("f", "b"): weight})
@@ -224,6 +237,7 @@ def test_incidences_without_positive_weight_are_refused_or_go_aside(weight):
     assert read_text(content, nonpositive="aside") == hypergraph
 
 
+@both_ways
 def test_hyperedges_without_positive_weight_are_refused_or_go_aside():
     document = {
         "incidences": [*INCIDENCES, {"edge": "bad", "node": "a", "attrs": {"k": 1}}],
@@ -238,6 +252,7 @@ def test_hyperedges_without_positive_weight_are_refused_or_go_aside():
     assert read_text(content, nonpositive="aside") == hypergraph
 
 
+@both_ways
 def test_directed_files_are_refused_or_read_with_their_directions_kept():
     document = {
         "network-type": "directed",
@@ -256,11 +271,13 @@ def test_directed_files_are_refused_or_read_with_their_directions_kept():
     assert read_text(content, directed="ignore") == hypergraph
 
 
+@both_ways
 def test_directions_without_a_network_type_make_a_file_directed():
     with pytest.raises(ValueError, match="directed='ignore'"):
         read_document({"incidences": [{"edge": 1, "node": 1, "direction": "head"}]})
 
 
+@both_ways
 def test_repeated_records_say_one_thing_and_the_last_word_holds():
     document = {
         "incidences": [
@@ -284,6 +301,7 @@ def test_repeated_records_say_one_thing_and_the_last_word_holds():
         read_document(document, duplicates="refuse")
 
 
+@both_ways
 @pytest.mark.parametrize("label", [("a", 1), 2.5, None, True, b"x"])
 def test_names_that_hif_cannot_hold_are_refused_and_nothing_is_left(label, tmp_path):
     hypergraph = hm.Hypergraph.from_edges([[label, 7]])
@@ -292,6 +310,7 @@ def test_names_that_hif_cannot_hold_are_refused_and_nothing_is_left(label, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@both_ways
 def test_a_subset_keeps_what_still_applies(tmp_path):
     document = {
         **COMPLIANT["every key"],
@@ -318,6 +337,7 @@ def test_a_subset_keeps_what_still_applies(tmp_path):
     assert hm.Hypergraph.load(tmp_path / "part.npz") == part
 
 
+@both_ways
 def test_algorithms_ignore_annotations():
     plain = hm.Hypergraph.from_edges([["a", "b"], ["b", "c"], ["a", "c"]])
     document = json.loads(written(plain))

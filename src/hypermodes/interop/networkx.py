@@ -4,7 +4,14 @@ from typing import Any, Literal
 
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.interop.building import Reading, short
-from hypermodes.interop.records import Parts, hypergraph_of, parts_of, properties_of, record_of
+from hypermodes.interop.records import (
+    Parts,
+    hypergraph_of,
+    parts_of,
+    properties_of,
+    record_of,
+    weighted,
+)
 
 _VERTEX, _EDGE = "v", "e"
 _SIDE = "bipartite"  # 0: vertices, 1: hyperedges; the property NetworkX itself uses
@@ -38,9 +45,14 @@ def to_networkx(hypergraph: Hypergraph, *, kind: Literal["bipartite", "graph"] =
     out.add_nodes_from(
         ((_VERTEX, v), {**properties_of(record), _SIDE: 0}) for v, record in parts.vertices.items()
     )
-    out.add_nodes_from(((_EDGE, e), {**properties_of(record), _SIDE: 1}) for e, record in parts.edges.items())
+    heavy, soft = bool((hypergraph.weights != 1).any()), bool((hypergraph.incidence.data != 1).any())
+    out.add_nodes_from(
+        ((_EDGE, e), {**weighted(properties_of(record), heavy), _SIDE: 1})
+        for e, record in parts.edges.items()
+    )
     out.add_edges_from(
-        ((_VERTEX, v), (_EDGE, e), _incidence_properties(record)) for e, v, record in parts.incidences
+        ((_VERTEX, v), (_EDGE, e), weighted(_incidence_properties(record), soft))
+        for e, v, record in parts.incidences
     )
     return out
 
@@ -62,11 +74,13 @@ def _as_graph(networkx: Any, hypergraph: Hypergraph, parts: Parts) -> Any:
     members: dict[Any, list[Any]] = {}
     for edge, vertex, _ in parts.incidences:
         members.setdefault(edge, []).append(vertex)
+    any_weight = bool((hypergraph.weights != 1).any())
     out = networkx.MultiGraph()
     out.graph.update(parts.network())
     out.add_nodes_from((v, properties_of(record)) for v, record in parts.vertices.items())
     for edge, ends in members.items():
-        out.add_edges_from([(ends[0], ends[-1], {**properties_of(parts.edges[edge]), _LABEL: edge})])
+        properties = weighted(properties_of(parts.edges[edge]), any_weight)
+        out.add_edges_from([(ends[0], ends[-1], {**properties, _LABEL: edge})])
     return out
 
 

@@ -73,6 +73,11 @@ def properties_of(record: Record | None) -> dict[str, Any]:
     return properties if record_of(properties) == record else {**properties, KEY: dict(record)}
 
 
+def weighted(properties: dict[str, Any], any_weight: bool) -> dict[str, Any]:
+    """Say the weight 1 as well if other things have another: so do users of those libraries."""
+    return {**properties, "weight": properties.get("weight", 1)} if any_weight else properties
+
+
 def record_of(properties: Mapping[str, Any]) -> Record | None:
     """The record that these properties stand for."""
     others = {name: plain_value(value) for name, value in properties.items() if name != KEY}

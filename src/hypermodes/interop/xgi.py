@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.interop.building import Reading
-from hypermodes.interop.records import Parts, hypergraph_of, parts_of, properties_of, record_of
+from hypermodes.interop.records import Parts, hypergraph_of, parts_of, properties_of, record_of, weighted
 
 INCIDENCES = "incidences"
 """The property of a hyperedge that holds what is said of its incidences: a list of HIF records."""
@@ -29,8 +29,9 @@ def to_xgi(hypergraph: Hypergraph) -> Any:
             told.setdefault(edge, []).append({"node": vertex, **record})
     out = xgi.Hypergraph()
     out.add_nodes_from((vertex, properties_of(record)) for vertex, record in parts.vertices.items())
+    heavy = bool((hypergraph.weights != 1).any())
     for edge, of_edge in parts.edges.items():
-        properties = properties_of(of_edge)
+        properties = weighted(properties_of(of_edge), heavy)
         if edge in told:
             properties[INCIDENCES] = told[edge]
         out.add_edges_from([(members[edge], edge, properties)])
