@@ -2,12 +2,16 @@
 
 import json
 from contextlib import contextmanager
+from importlib.util import find_spec
 from io import BytesIO
 
 import hypermodes as hm
 from hypermodes.interop import scanning
 from hypermodes.interop.building import Reading
 from hypermodes.interop.formats import format_of
+
+TABLES = ["csv", "tsv", *(["parquet"] if find_spec("pyarrow") else [])]
+KINDS = ["hif", *TABLES, "list", "hmetis", "npz"]
 
 
 def read_text(text, kind="hif", **options):

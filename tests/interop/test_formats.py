@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import hypermodes as hm
 from hypermodes import Hypergraph
-from interop.documents import again, read_document, read_text, reading_by, written
+from interop.documents import TABLES, again, read_document, read_text, reading_by, written
 from strategies import hif_documents, hypergraphs
 
 both_ways = pytest.mark.usefixtures("way")
@@ -49,7 +50,7 @@ def test_an_npz_that_unpacks_to_too_much_is_refused():
 # -- tables ---------------------------------------------------------------------------------------------
 
 
-@given(hypergraphs(), st.sampled_from(["csv", "tsv", "parquet"]), st.sampled_from(["plain", "kernels"]))
+@given(hypergraphs(), st.sampled_from(TABLES), st.sampled_from(["plain", "kernels"]))
 def test_tables_keep_numbers_and_names(hypergraph, kind, way):
     with reading_by(way):
         back = again(hypergraph, kind)
@@ -73,7 +74,7 @@ def test_tables_keep_any_text(pairs, kind):
 
 
 @both_ways
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("kind", TABLES)
 def test_tables_keep_isolated_vertices_empty_hyperedges_and_weights_as_given(kind):
     hypergraph = read_document(
         {
@@ -168,8 +169,16 @@ def test_names_that_a_table_cannot_hold_are_refused(name):
 def test_names_that_would_look_the_same_are_refused():
     with pytest.raises(ValueError, match="look the same"):
         written(Hypergraph.from_edges([[1, "1"]]), "csv")
+    pytest.importorskip("pyarrow")
     with pytest.raises(ValueError, match="either text or whole numbers"):
         written(Hypergraph.from_edges([[1, "1"]]), "parquet")
+
+
+def test_parquet_without_pyarrow_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"install hypermodes\[parquet\]"):
+        written(SOFT, "parquet")
 
 
 # -- lists ----------------------------------------------------------------------------------------------
@@ -262,6 +271,8 @@ def test_a_real_circuit(data_folder, tmp_path):
 )
 def test_the_ending_says_the_format_and_gzip_is_seen_through(ending, packed, tmp_path):
     hypergraph = Hypergraph.from_edges([[1, 2], [2, 3]], labels=[0, 1])
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
     path = tmp_path / f"file{ending}{packed}"
     hm.write(hypergraph, path)
     assert (path.read_bytes()[:2] == b"\x1f\x8b") == bool(packed)
