@@ -376,7 +376,8 @@ def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
 
 def _check_magnitudes(hypergraph: Hypergraph) -> None:
     """Refuse weights so extreme that the affinity of Eq. (2) or its square would overflow or vanish."""
-    rate = hypergraph.weights / hypergraph.edge_degrees
+    with np.errstate(over="ignore"):
+        rate = hypergraph.weights / hypergraph.edge_degrees
     bad = np.flatnonzero(~((rate > 1e-100) & (rate < 1e100)))
     if bad.size:
         i = int(bad[0])

@@ -117,6 +117,21 @@ def test_mutated_real_files_are_read_or_refused(name, data_folder):
     check()
 
 
+@settings(max_examples=300)
+@given(
+    st.floats(1e-9, 1e9).map(repr)
+    | st.from_regex(r"[0-9]{1,3}\.[0-9]{12,19}", fullmatch=True)
+    | st.from_regex(r"[1-9][0-9]{0,19}(\.[0-9]{1,6})?([eE][-+]?[0-9]{1,2})?", fullmatch=True)
+)
+def test_numbers_are_the_nearest_doubles(digits):
+    with reading_by("kernels"):
+        hypergraph = tried(f"e,v,{digits}\n", "csv", header=False, nonpositive="aside")
+    if float(digits) > 0 and not isinstance(hypergraph, str):
+        weight = hypergraph.incidence.data[0] if hypergraph.annotations is None else None
+        given_one = weight if weight is not None else hypergraph.annotations.incidences.weights[0]
+        assert given_one == float(digits)
+
+
 # -- numbers --------------------------------------------------------------------------------------------
 
 

@@ -129,6 +129,8 @@ def read(
         directed, above_one, nonpositive, duplicates, ids, header, delimiter, columns, max_bytes
     )  # fmt: skip
     is_file = hasattr(path, "read")
+    if not is_file and not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path: expected the name of a file or an open binary file; got {path!r}")
     name = str(getattr(path, "name", "")) if is_file else os.fspath(path)  # type: ignore[arg-type]
     if is_file and not name and format is None:
         raise ValueError("format: an open file without a name says no format; pass format=")
@@ -192,6 +194,8 @@ _CHUNK = 1 << 20
 def _content(file: BinaryIO, max_bytes: int) -> bytes:
     """All of a file; what is compressed is unpacked piece by piece, and never beyond the limit."""
     start = file.read(2)
+    if not isinstance(start, bytes):
+        raise ValueError("expected a file opened in binary mode; it gives text")
     if start != b"\x1f\x8b":
         if not file.seekable():
             return start + file.read()

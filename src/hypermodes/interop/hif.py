@@ -106,6 +106,10 @@ def parsed_text(text: str) -> Any:
         raise ValueError(f"the JSON is nested deeper than {MAX_DEPTH} levels") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
+    except ValueError as error:
+        if "digits" in str(error):  # Python's bound on the work that reading a whole number may take
+            raise ValueError("a whole number has more than 4300 digits") from None
+        raise
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -152,7 +156,7 @@ def _scanned(content: bytes) -> tuple[dict[str, Any], "Things", "Things", Listin
     """The parts of a document, as `_document`, `_things` and `_incidences` give them, for less."""
     found = _top_level(content)
     document = {
-        key: _parsed(content[start : scanning.value_end(content, start)])
+        key: _parsed_part(content, start, scanning.value_end(content, start), key)
         for key, start in found.items()
         if key not in _KEYS
     }
@@ -234,7 +238,7 @@ def _scanned_incidences(content: bytes, start: int, edges: "Things", nodes: "Thi
     _read_attributes(content, found.attributes, said)
     strange = []
     for number, first, last in found.strange.tolist():
-        record = _parsed(content[first:last])
+        record = _parsed_part(content, first, last, f"incidences[{number}]")
         where = _Where("incidences", number)
         check_record(record, "incidences", where)
         said.add(number, record, where)
@@ -254,9 +258,16 @@ def _read_attributes(content: bytes, spans: np.ndarray, said: "IncidenceColumns"
     column[spans[nothing, 0]] = _NO_ATTRIBUTES
     said.attributes = column.tolist()
     for number, first, last in spans[~nothing].tolist():
-        attributes = _parsed(content[first:last])
+        attributes = _parsed_part(content, first, last, f"incidences[{number}]")
         _check_depth(attributes, f"incidences[{number}]")
         said.attributes[number] = attributes or _NO_ATTRIBUTES
+
+
+def _parsed_part(content: bytes, first: int, last: int, where: str) -> Any:
+    try:
+        return _parsed(content[first:last])
+    except ValueError as error:
+        raise ValueError(f"{where}, byte {first}: {error}") from None
 
 
 def _numbered(

@@ -72,7 +72,7 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
     )  # fmt: skip
 
 
-_MOST_VERTICES = 10_000_000  # isolated ones take no room in the file, but they do in memory
+_MOST_VERTICES = 1_000_000  # isolated ones take no room in the file, but they do in memory
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
