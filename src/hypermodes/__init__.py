@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
+    from hypermodes.groups import Groups as Groups
+    from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
@@ -41,6 +43,7 @@ _HOME = {
     "Certificate": "certificate",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
+    "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Hypergraph": "hypergraph",
     "HypergraphShift": "estimator",
@@ -56,6 +59,7 @@ _HOME = {
     "Status": "result",
     "Voting": "voting",
     "certify": "certificate",
+    "cluster": "groups",
     "cluster_points": "clustering",
     "find_modes": "modes",
     "knn_hypergraph": "construct.points",

@@ -294,9 +294,9 @@ class ModeSet:
         columns = self.to_columns()
         modes = [{name: _finite(values[k]) for name, values in columns.items()} for k in range(len(self))]
         for record, mode in zip(modes, self, strict=True):
-            record["support"] = [_plain(labels[int(i)]) for i in mode.support]
+            record["support"] = [plain(labels[int(i)]) for i in mode.support]
             record["weights"] = mode.weights.tolist()
-        content = {"modes": modes, "edge_mode": self.edge_mode.tolist(), "edges": [_plain(x) for x in labels]}
+        content = {"modes": modes, "edge_mode": self.edge_mode.tolist(), "edges": [plain(x) for x in labels]}
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
@@ -350,7 +350,7 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _plain(label: Hashable) -> object:
+def plain(label: Hashable) -> object:
     """A label as JSON has it: text, numbers, truth values and None as they are, anything else as text."""
     return label if label is None or isinstance(label, str | int | float | bool) else str(label)
 
