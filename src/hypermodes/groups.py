@@ -1,25 +1,30 @@
-"""The groups of a hypergraph: vertices that belong together, the hyperedges that are theirs, and what is not."""
+"""The groups of a hypergraph: vertices that belong together, hyperedges that are theirs, and outliers."""
 
 import json
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from hypermodes.affinity import MatrixAffinity
+from hypermodes.chance import price
 from hypermodes.files import replacing, write_csv
 from hypermodes.homes import Homes, climb, find_homes, fitted_share, sums
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
-from hypermodes.pyramid import cut, grown, joined
+from hypermodes.pyramid import Join, cut, grown, joined
 from hypermodes.result import Mode, counted, plain
 from hypermodes.threads import workers
 from hypermodes.ties import Ties, connected_ties
 from hypermodes.tree import ModeTree
+
+FEWEST = 8  # vertices of a connected part that can be more than one group
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,16 +141,16 @@ class Groups:
         """Write one line a vertex: its name, its group (-1 for none), how strongly it belongs to it."""
         strength = self._strengths(self.memberships, self.vertex_labels)
         write_csv(
-            path,
+            Path(path),
             ("vertex", "group", "membership"),
             zip(self.hypergraph.vertices, self.vertex_labels.tolist(), strength.tolist(), strict=True),
         )
 
     def edges_to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line a hyperedge: its name, its group (-1 for outliers), how strongly it belongs to it."""
+        """Write one line a hyperedge: its name, its group (-1 for outliers), how strongly it belongs."""
         strength = self._strengths(self.edge_memberships, self.edge_labels)
         write_csv(
-            path,
+            Path(path),
             ("hyperedge", "group", "membership"),
             zip(self.hypergraph.labels, self.edge_labels.tolist(), strength.tolist(), strict=True),
         )
@@ -227,9 +232,9 @@ def cluster(
     with tracker(progress, sum(part.vertices.size for part in parts), "grouping") as advance:
         found, leaves = [], []
         for part in parts:
-            homes = find_homes(part.matrix)
+            homes = _found(part)
             found.append(homes)
-            leaves.append(_leaves(part, homes))
+            leaves.append(_leaves(part, homes, n_jobs))
             advance(part.vertices.size)
     if not parts:
         return _nothing(hypergraph)
@@ -250,10 +255,26 @@ def cluster(
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _leaves(part: Ties, homes: Homes) -> np.ndarray:
-    """Small groups inside those found: those of the largest likelihood when saying them costs nothing."""
-    fine = climb(part.matrix, np.arange(part.vertices.size), homes.share, cost=0.0)
-    pairs = homes.labels * (fine.n_groups + 1) + fine.labels
+def _found(part: Ties) -> Homes:
+    """The groups of one part; too few vertices to tell anything apart are one."""
+    if part.vertices.size < FEWEST:
+        return Homes(np.zeros(part.vertices.size, np.int64), 0.5, 0.0)
+    return find_homes(part.matrix, price(part))
+
+
+def _leaves(part: Ties, homes: Homes, n_jobs: int | None) -> np.ndarray:
+    """Vertices of a group that shift to the same mode, by ties over the root of both degrees."""
+    row = np.repeat(np.arange(part.vertices.size), np.diff(part.matrix.indptr))
+    inner = homes.labels[row] == homes.labels[part.matrix.indices]
+    column, root = part.matrix.indices[inner], np.sqrt(part.degrees)
+    affinity = part.matrix.data[inner] / (root[row[inner]] * root[column])
+    modes = find_modes(
+        MatrixAffinity(sp.csr_array((affinity, (row[inner], column)), shape=part.matrix.shape)), n_jobs=n_jobs
+    ).edge_mode
+    alone = np.flatnonzero(modes < 0)
+    modes = modes.copy()
+    modes[alone] = modes.max(initial=-1) + 1 + np.arange(alone.size)
+    pairs = homes.labels * (modes.max() + 1) + modes
     return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
 
 
@@ -262,7 +283,9 @@ def _tree(
 ) -> tuple[ModeTree, np.ndarray, int]:
     """One tree for all parts, the leaf of each vertex, and how many joins make the groups that were found."""
     leaf = _spread(hypergraph.n_vertices, parts, leaves)
-    inside, outside, first = [], [], 0
+    inside: list[Join] = []
+    outside: list[Join] = []
+    first = 0
     for part, homes, small in zip(parts, found, leaves, strict=True):
         count = int(small.max()) + 1
         group = np.empty(count, np.int64)
@@ -333,7 +356,7 @@ def _read_out(
         member = sp.csr_array((np.ones(own.size), own, np.arange(own.size + 1)), shape=(own.size, names.size))
         share = fitted_share(inside, degrees) if names.size > 1 else 1.0
         at_home = share * total / degrees / (1 - share + share * total / degrees)
-        ties = sp.coo_array((part.matrix @ member) * (at_home / 1)[None, :])
+        ties = sp.coo_array((part.matrix @ member) * at_home[None, :])
         rows.append(part.vertices[ties.row])
         columns.append(names[ties.col])
         shares.append(ties.data / part.degrees[ties.row])

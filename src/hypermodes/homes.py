@@ -9,8 +9,8 @@ with E_g the ties inside g. Saying who is in which group costs log of the number
 
     log N + log C(N-1, K-1) + log N!/Π n_g!.
 
-The difference, the `evidence` for the groups in nats, is all that is maximised: x is fitted, the number of
-groups comes out, and where nothing is gained there is one group.
+The difference, the `evidence` for the groups in nats, is what is maximised: x is fitted, the number of groups
+comes out, and where nothing is gained there is one group. Each word is paid a price that `chance` tells.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-STARTS = (0.1, 0.5, 0.9)  # shares of ties at home to begin with
+STARTS = (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)  # shares of ties at home to begin with
 SWEEPS = 32
 ROUNDS = 32
 
@@ -48,22 +48,50 @@ class Homes:
         return int(self.labels.max()) + 1
 
 
-def find_homes(matrix: sp.csr_array) -> Homes:
-    """The groups of the largest evidence that climbing from several starts comes to.
+def find_homes(matrix: sp.csr_array, cost: float = 1.0) -> Homes:
+    """The groups of the largest evidence that climbing from several starts comes to, or simpler ones.
 
-    Vertices move one at a time, in their order, to the group where most is gained; then whole groups do, and
-    so on upwards; x is fitted again, until nothing is gained any more.
+    Of all that are found the one with the fewest groups is taken whose evidence is within one standard error
+    of the largest (Breiman's rule).
     """
     n = matrix.shape[0]
-    everyone = Homes(np.zeros(n, np.int64), 0.5, 0.0)
-    found = [climb(matrix, np.arange(n), start) for start in STARTS]
-    return max([everyone, *found], key=lambda homes: round(homes.evidence, 6))
+    found = [Homes(np.zeros(n, np.int64), 0.5, 0.0)]
+    found += [climb(matrix, np.arange(n), start, cost=cost) for start in STARTS]
+    best = max(found, key=lambda homes: round(homes.evidence, 6))
+    near = [
+        homes
+        for homes in found
+        if best.evidence - homes.evidence <= standard_error(matrix, best, homes) or homes is best
+    ]
+    return min(near, key=lambda homes: (homes.n_groups, -round(homes.evidence, 6)))
+
+
+def standard_error(matrix: sp.csr_array, one: Homes, other: Homes | None = None) -> float:
+    """Of the log-likelihood, or of the difference of two, ties being a sample; in nats."""
+    of_tie = _log_ratios(matrix, one) - (0.0 if other is None else _log_ratios(matrix, other))
+    weights = matrix.data / 2
+    mean = (weights @ of_tie) / weights.sum()
+    return float(np.sqrt(weights @ (of_tie - mean) ** 2))
+
+
+def _log_ratios(matrix: sp.csr_array, homes: Homes) -> np.ndarray:
+    """log P(tie | groups) - log P(tie | none), for each entry of the matrix."""
+    if homes.n_groups == 1:
+        return np.zeros(matrix.nnz)
+    degrees = sums(matrix, homes.labels)[1]
+    inner = np.log(1 - homes.share + homes.share * degrees.sum() / degrees)
+    row = np.repeat(homes.labels, np.diff(matrix.indptr))
+    return np.where(row == homes.labels[matrix.indices], inner[row], np.log(1 - homes.share))
 
 
 def climb(
     matrix: sp.csr_array, labels: np.ndarray, share: float, *, cost: float = 1.0, fixed: bool = False
 ) -> Homes:
-    """Improve groups by moves of vertices and of whole groups; only of vertices if their number is fixed."""
+    """Improve groups by moves of vertices and of whole groups; only of vertices if their number is fixed.
+
+    Vertices move one at a time, in their order, to the group where most is gained; then whole groups do, and
+    so on upwards; x is fitted again, until nothing is gained any more.
+    """
     best = None
     for _ in range(ROUNDS):
         labels = _moved(matrix, labels, share, cost, not fixed)

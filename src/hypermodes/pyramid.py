@@ -16,8 +16,10 @@ import scipy.sparse as sp
 from hypermodes.homes import grouped
 from hypermodes.tree import ModeTree
 
+Join = tuple[int, int, float]
 
-def joined(matrix: sp.csr_array, leaves: np.ndarray, groups: np.ndarray) -> list[tuple[int, int, float]]:
+
+def joined(matrix: sp.csr_array, leaves: np.ndarray, groups: np.ndarray) -> list[Join]:
     """Joins of leaves, by pairs of leaves and falling lift: first inside the given groups, then of groups.
 
     `groups` has the group of each leaf. What has no ties joins last, at 0.
@@ -33,13 +35,15 @@ def joined(matrix: sp.csr_array, leaves: np.ndarray, groups: np.ndarray) -> list
     ]
 
 
-def grown(joins: list[tuple[int, int, float]], mass: np.ndarray) -> ModeTree:
+def grown(joins: list[Join], mass: np.ndarray) -> ModeTree:
     """The tree of joins, which are sorted by falling lift; what they leave apart joins at 0."""
     n = mass.size
     top = list(range(n))  # union-find over leaves, and the node each set is
     node = list(range(n))
     mass = np.concatenate((mass, np.zeros(n - 1)))
-    children, ends, heights = [], [], []
+    children: list[tuple[int, int]] = []
+    ends: list[tuple[int, int]] = []
+    heights: list[float] = []
 
     def root(a: int) -> int:
         while top[a] != a:
@@ -77,8 +81,8 @@ def _agglomerated(
     between: sp.csr_array,
     degrees: np.ndarray,
     groups: np.ndarray,
-    done: list[tuple[int, int, float]] | None = None,
-) -> list[tuple[int, int, float]]:
+    done: list[Join] | None = None,
+) -> list[Join]:
     """Join leaves of the same group by the largest lift, after those that are joined already."""
     n, total = degrees.size, degrees.sum()
     degree = degrees.tolist()

@@ -30,13 +30,16 @@ class Ties:
     matrix : (n, n) csr_array
         Ties between them, symmetric, nothing on the diagonal. All weights are as if those of different
         hyperedges were 1 on average.
-    n_edges : int
-        How many different hyperedges of two and more it has.
+    incidence : (n, m) csc_array
+        Its different hyperedges of two and more.
+    weights : (m,) float
+        Their weights, 1 on average.
     """
 
     vertices: np.ndarray
     matrix: sp.csr_array
-    n_edges: int
+    incidence: sp.csc_array
+    weights: np.ndarray
 
     @property
     def degrees(self) -> np.ndarray:
@@ -55,26 +58,29 @@ def connected_ties(hypergraph: Hypergraph) -> list[Ties]:
     O(Σ|e|·min(|e|, 33)): a member of a hyperedge of more than 33 is tied to 32 others, more strongly.
     """
     incidence, weights = _different(hypergraph)
-    n, m = incidence.shape
-    colour = _colours(incidence, weights)
-    order = np.lexsort((np.arange(n), colour))
-    incidence = sp.csr_array(incidence)[order].tocsc()
-    incidence.sort_indices()
-    size = np.diff(incidence.indptr)
     part, edge_part = _parts(incidence)
-    different = np.bincount(edge_part, minlength=int(part.max(initial=-1)) + 1)
-    paired = np.bincount(edge_part, weights=size >= 2, minlength=different.size)
-    total = np.bincount(edge_part, weights=np.where(size >= 2, weights, 0), minlength=different.size)
-    scale = np.divide(paired, total, out=np.zeros_like(total), where=total > 0)
-    matrix = _pairs(incidence, weights * scale[edge_part])
-    members = np.argsort(part, kind="stable")
-    ends = np.searchsorted(part[members], np.arange(different.size + 1))
-    parts = [
-        (members[ends[k] : ends[k + 1]], int(paired[k]))
-        for k in np.flatnonzero((different >= 2) & (paired >= 1))
-    ]
-    parts.sort(key=lambda one: (-one[0].size, order[one[0]].min()))
-    return [Ties(order[rows], matrix[rows][:, rows], n_edges) for rows, n_edges in parts]
+    count = int(part.max(initial=-1)) + 1
+    paired = np.diff(incidence.indptr) >= 2
+    different = np.bincount(edge_part, minlength=count)
+    total = np.bincount(edge_part[paired], weights=weights[paired], minlength=count)
+    mean = total / np.maximum(1, np.bincount(edge_part[paired], minlength=count))
+    weights = weights / np.where(mean > 0, mean, 1.0)[edge_part]
+    vertex_colour, edge_colour = _colours(incidence, weights)
+    members = _by_part(part, vertex_colour, count)
+    edges = _by_part(np.where(paired, edge_part, count), edge_colour, count)
+    by_vertex = sp.csr_array(incidence)
+    parts = []
+    for k in np.flatnonzero((different >= 2) & (mean > 0)).tolist():
+        own = by_vertex[members[k]].tocsc()[:, edges[k]]
+        own.sort_indices()
+        parts.append(Ties(members[k], pair_ties(own, weights[edges[k]]), own, weights[edges[k]]))
+    return sorted(parts, key=lambda one: (-one.vertices.size, one.vertices.min()))
+
+
+def _by_part(part: np.ndarray, colour: np.ndarray, count: int) -> list[np.ndarray]:
+    """What is in each part, in the order of colours."""
+    order = np.lexsort((colour, part))
+    return np.split(order, np.searchsorted(part[order], np.arange(1, count + 1)))[:count]
 
 
 def _different(hypergraph: Hypergraph) -> tuple[sp.csc_array, np.ndarray]:
@@ -89,11 +95,11 @@ def _different(hypergraph: Hypergraph) -> tuple[sp.csc_array, np.ndarray]:
     return incidence[:, first], np.bincount(which.ravel(), weights=hypergraph.weights)
 
 
-def _colours(incidence: sp.csc_array, weights: np.ndarray) -> np.ndarray:
-    """A number for each vertex that says what is around it, whatever it and its hyperedges are called."""
+def _colours(incidence: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers for vertices and hyperedges that say what is around them, whatever they are called."""
     edge = np.repeat(np.arange(incidence.shape[1]), np.diff(incidence.indptr))
     share = _bits(incidence.data)
-    weight = _bits(weights / weights.max(initial=1e-300))
+    weight = _bits(weights)
     vertex_colour = np.zeros(incidence.shape[0], np.uint64)
     for _ in range(ROUNDS):
         edge_colour = weight.copy()
@@ -101,7 +107,7 @@ def _colours(incidence: sp.csc_array, weights: np.ndarray) -> np.ndarray:
         colour = np.zeros_like(vertex_colour)
         np.add.at(colour, incidence.indices, _mixed(edge_colour[edge] + share))
         vertex_colour = _mixed(colour)
-    return vertex_colour
+    return vertex_colour, edge_colour
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
@@ -126,13 +132,16 @@ def _parts(incidence: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
     return part[:n], part[n:]
 
 
-def _pairs(incidence: sp.csc_array, weights: np.ndarray) -> sp.csr_array:
+def pair_ties(incidence: sp.csc_array, weights: np.ndarray) -> sp.csr_array:
     """The ties of all pairs, hyperedges of one size at a time."""
     n, size = incidence.shape[0], np.diff(incidence.indptr)
     rows, columns, ties = [], [], []
     for s in np.unique(size[size >= 2]).tolist():
         edges = np.flatnonzero(size == s)
         entry = incidence.indptr[edges][:, None] + np.arange(s)
+        if s > PARTNERS + 1:  # in an order of its own each, or partners would be at a distance in the list
+            place = _mixed(np.arange(entry.size, dtype=np.uint64)).reshape(entry.shape)
+            entry = np.take_along_axis(entry, np.argsort(place, axis=1), axis=1)
         vertex, share = incidence.indices[entry], incidence.data[entry]
         strength = (weights[edges] / (share.sum(axis=1) * (1 - 1 / s)))[:, None] * share
         steps = np.arange(1, s)
