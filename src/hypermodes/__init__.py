@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
+    from hypermodes.changes import Changes as Changes
+    from hypermodes.changes import compare as compare
+    from hypermodes.changes import removal as removal
     from hypermodes.clustering import Clustering as Clustering
     from hypermodes.clustering import cluster_points as cluster_points
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Affinity": "affinity",
     "Certificate": "certificate",
+    "Changes": "changes",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
     "Groups": "groups",
@@ -61,8 +65,10 @@ _HOME = {
     "certify": "certificate",
     "cluster": "groups",
     "cluster_points": "clustering",
+    "compare": "changes",
     "find_modes": "modes",
     "knn_hypergraph": "construct.points",
+    "removal": "changes",
     "shift": "shift",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "plotting"}

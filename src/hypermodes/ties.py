@@ -68,10 +68,12 @@ def connected_ties(hypergraph: Hypergraph) -> list[Ties]:
     vertex_colour, edge_colour = _colours(incidence, weights)
     members = _by_part(part, vertex_colour, count)
     edges = _by_part(np.where(paired, edge_part, count), edge_colour, count)
-    by_vertex = sp.csr_array(incidence)
+    place = np.empty(part.size, np.int64)  # of each vertex among those of its part
+    place[np.concatenate(members)] = np.concatenate([np.arange(one.size) for one in members])
     parts = []
     for k in np.flatnonzero((different >= 2) & (mean > 0)).tolist():
-        own = by_vertex[members[k]].tocsc()[:, edges[k]]
+        own = incidence[:, edges[k]]
+        own = sp.csc_array((own.data, place[own.indices], own.indptr), shape=(members[k].size, edges[k].size))
         own.sort_indices()
         parts.append(Ties(members[k], pair_ties(own, weights[edges[k]]), own, weights[edges[k]]))
     return sorted(parts, key=lambda one: (-one.vertices.size, one.vertices.min()))
