@@ -1,4 +1,4 @@
-"""Groups of hypergraphs: planted ones are found, chance is one group, and the laws a user would expect hold."""
+"""Groups of hypergraphs: planted ones are found, chance is one group, and the laws one expects hold."""
 
 import csv
 import gzip

@@ -38,8 +38,7 @@ def price(part: Ties) -> float:
         if paid <= cost * (1 + 1e-3):
             break
         cost, error = paid, standard_error(matrix, free) / words(members)
-        again = [climb(matrix, found.labels, free.share, cost=cost)]
-        again += [climb(matrix, np.arange(kept.size), x, cost=cost) for x in STARTS]
+        again = (climb(matrix, start, free.share, cost=cost) for start in (found.labels, np.arange(kept.size)))
         found = max(again, key=lambda h: h.evidence)
     return cost + error
 

@@ -41,10 +41,14 @@ def settle(ptr, index, tie, own, degree, count, labels, odds, cost, may_open, sw
             empty[n_empty] = g
             n_empty += 1
     to, seen, near = np.zeros(n), np.full(n, -1, np.int64), np.empty(n + 1, np.int64)
+    awake = np.ones(n, np.bool_)  # only those around whom something has changed are asked again
     moves = 0
     for _ in range(sweeps):
         moved = 0
         for i in range(n):
+            if not awake[i]:
+                continue
+            awake[i] = False
             a = labels[i]
             near[0], n_near = a, 1
             seen[a], to[a] = i, 0.0
@@ -90,6 +94,8 @@ def settle(ptr, index, tie, own, degree, count, labels, odds, cost, may_open, sw
             if g != a:
                 labels[i] = g
                 moved += 1
+                for t in range(ptr[i], ptr[i + 1]):
+                    awake[index[t]] = True
                 if n_empty > 0 and empty[n_empty - 1] == g:
                     n_empty -= 1
                 if alone:
