@@ -22,6 +22,7 @@ from scipy.special import gammaln
 STARTS = (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)  # shares of ties at home to begin with
 SWEEPS = 32
 ROUNDS = 32
+GAIN = 1e-5  # relative, that makes another round worth it
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +100,8 @@ def climb(
             labels = _merged(matrix, labels, share, cost)
         labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         now = judged(matrix, labels, cost)
-        if best is not None and now.evidence <= best.evidence + 1e-6:
-            break
+        if best is not None and now.evidence <= best.evidence + 1e-6 + GAIN * abs(best.evidence):
+            return now if now.evidence > best.evidence else best
         best, share = now, now.share
     assert best is not None
     return best
@@ -165,19 +166,22 @@ def _merged(matrix: sp.csr_array, labels: np.ndarray, share: float, cost: float)
     """Move whole groups as long as that gains something."""
     from hypermodes._kernels.homes import settle
 
+    labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    inside, degrees, members = sums(matrix, labels)
+    between = grouped(matrix, labels)
     while True:
-        labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        inside, degrees, members = sums(matrix, labels)
-        k = members.size
-        between = grouped(matrix, labels)
-        above = np.arange(k)
+        above = np.arange(degrees.size)
         moves = settle(
             between.indptr, between.indices, between.data, inside, degrees, members.astype(float), above,
             share / (1 - share), cost, True, SWEEPS,
         )  # fmt: skip
         if moves == 0:
             return labels
-        labels = above[labels]
+        above = np.unique(above, return_inverse=True)[1].astype(np.int64)
+        joined = sums(between, above)[0]
+        inside, degrees, members = (np.bincount(above, weights=old) for old in (inside, degrees, members))
+        inside += joined
+        between, labels = grouped(between, above), above[labels]
 
 
 def grouped(matrix: sp.csr_array, labels: np.ndarray) -> sp.csr_array:
