@@ -6,8 +6,8 @@
 
 Real hypergraphs are all those in `hypergraphs_labelled` in the folder HYPERMODES_DATA points at. NMI and ARI
 compare the groups of vertices that are in some hyperedge with their labels. Leiden (leidenalg, GPL, used if
-it is installed) and Louvain (networkx) maximise modularity on the clique expansion, as it is and with every pair
-divided by |e| - 1; spectral clustering of the latter is told the number of labels. Seeds are fixed to 0.
+it is installed) and Louvain (networkx) maximise modularity on the clique expansion, as it is and with every
+pair divided by |e| - 1; spectral clustering of the latter is told the number of labels. Seeds are fixed to 0.
 """
 
 import argparse

@@ -11,6 +11,7 @@ from hypermodes import labels as names
 from hypermodes.modes import find_modes
 from hypermodes.result import ModeSet, counted
 
+GONE = -2  # the counterpart of what has none
 SAME = 1e-6  # modes whose shares and densities differ by less are the same
 
 
@@ -67,7 +68,7 @@ def compare(before: ModeSet, after: ModeSet) -> Changes:
     for j, mode in enumerate(after):
         for edge, share in zip(mode.support.tolist(), mode.weights.tolist(), strict=True):
             holders[edge].append((j, share))
-    counterpart: dict[int, int] = {}
+    counterpart: dict[int, int] = {-1: -1}  # who had no mode and has none has not moved
     stayed: list[tuple[int, int]] = []
     changed: list[tuple[int, int]] = []
     for i, mode in enumerate(before):
@@ -84,9 +85,9 @@ def compare(before: ModeSet, after: ModeSet) -> Changes:
     moved = [
         old[e]
         for e in np.flatnonzero(twin >= 0).tolist()
-        if counterpart.get(int(before.edge_mode[e]), -1) != after.edge_mode[twin[e]]
+        if counterpart.get(int(before.edge_mode[e]), GONE) != after.edge_mode[twin[e]]
     ]
-    appeared = set(range(len(after))) - set(counterpart.values())
+    appeared = set(range(len(after))).difference(counterpart.values())
     return Changes(
         before, after, tuple(stayed), tuple(changed),
         tuple(i for i in range(len(before)) if i not in counterpart), tuple(sorted(appeared)), tuple(moved),
