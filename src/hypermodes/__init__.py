@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from hypermodes.annotations import Annotations as Annotations
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
+    from hypermodes.changes import Changes as Changes
+    from hypermodes.changes import compare as compare
+    from hypermodes.changes import removal as removal
     from hypermodes.clustering import Clustering as Clustering
     from hypermodes.clustering import cluster_points as cluster_points
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
+    from hypermodes.groups import Groups as Groups
+    from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
     from hypermodes.interop.formats import formats as formats
     from hypermodes.interop.formats import read as read
@@ -50,8 +55,10 @@ _HOME = {
     "Affinity": "affinity",
     "Annotations": "annotations",
     "Certificate": "certificate",
+    "Changes": "changes",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
+    "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Hypergraph": "hypergraph",
     "HypergraphShift": "estimator",
@@ -67,7 +74,9 @@ _HOME = {
     "Status": "result",
     "Voting": "voting",
     "certify": "certificate",
+    "cluster": "groups",
     "cluster_points": "clustering",
+    "compare": "changes",
     "find_modes": "modes",
     "formats": "interop.formats",
     "from_hypernetx": "interop.hypernetx",
@@ -75,6 +84,7 @@ _HOME = {
     "from_xgi": "interop.xgi",
     "knn_hypergraph": "construct.points",
     "read": "interop.formats",
+    "removal": "changes",
     "shift": "shift",
     "to_hypernetx": "interop.hypernetx",
     "to_networkx": "interop.networkx",
