@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hypermodes.hypergraph import Hypergraph as Hypergraph
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
+    from hypermodes.report import write_report as write_report
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
     from hypermodes.result import Status as Status
@@ -60,6 +61,7 @@ _HOME = {
     "find_modes": "modes",
     "knn_hypergraph": "construct.points",
     "shift": "shift",
+    "write_report": "report",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "plotting"}
 
