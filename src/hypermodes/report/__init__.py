@@ -5,14 +5,15 @@
 """
 
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from hypermodes.clustering import Clustering
 from hypermodes.files import replacing
 from hypermodes.report.content import Report
+from hypermodes.report.naming import Names, given_names, vertex_names
 from hypermodes.report.of_groups import report_of_groups
 from hypermodes.report.of_modes import report_of_modes
 from hypermodes.report.of_points import report_of_points
@@ -31,7 +32,7 @@ def write_report(
     *,
     title: str | None = None,
     points: Any = None,
-    names: Mapping[Any, Any] | Sequence[Any] | None = None,
+    names: Names = None,
 ) -> None:
     """Write what was found as one HTML page that needs nothing else: no network, no server, no Python.
 
@@ -46,9 +47,10 @@ def write_report(
     points : (n, d) array, optional
         The points of a `Clustering`, to draw it on. More than two coordinates are shown by their principal
         components, and the page says so.
-    names : mapping or sequence, optional
+    names : mapping, sequence or str, optional
         What to call vertices instead of their labels, or points instead of their row numbers: a mapping from
-        these, or a sequence with one name each.
+        these, a sequence with one name each, or an attribute that the file the hypergraph was read from has
+        for its vertices. If not given, the attribute ``name`` or ``label``, where it tells vertices apart.
 
     Notes
     -----
@@ -66,12 +68,7 @@ def write_report(
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def report_of(
-    result: Any,
-    title: str | None = None,
-    points: Any = None,
-    names: Mapping[Any, Any] | Sequence[Any] | None = None,
-) -> Report:
+def report_of(result: Any, title: str | None = None, points: Any = None, names: Names = None) -> Report:
     """What a page on this result says."""
     if title is not None:
         if not isinstance(title, str):
@@ -79,42 +76,29 @@ def report_of(
         title = shown(title)
     if isinstance(result, Clustering):
         n = result.labels.size
-        name = None if names is None else _names(names, range(n), "point")
+        name = None if names is None else given_names(range(n), names, "point")
         return report_of_points(result, title, _checked_points(points, n), name)
     if points is not None:
         raise ValueError(
             f"points: expected None for a {type(result).__name__}; only a Clustering is drawn on points"
         )
     if isinstance(result, ModeSet):
-        vertices = range(0) if result.hypergraph is None else result.hypergraph.vertices
-        return report_of_modes(result, title, _names(names, vertices, "vertex"))
+        return report_of_modes(result, title, vertex_names(result.hypergraph, names))
     if all(hasattr(result, attribute) for attribute in _GROUPS):
-        return report_of_groups(result, title, _names(names, result.hypergraph.vertices, "vertex"))
+        return report_of_groups(result, title, vertex_names(result.hypergraph, names))
     raise ValueError(
         f"result: expected a ModeSet, a Clustering or Groups, as find_modes, cluster_points and cluster give "
         f"them; got a {type(result).__name__}"
     )
 
 
-def _checked_points(points: Any, n: int) -> Any:
+def _checked_points(points: Any, n: int) -> np.ndarray | None:
     if points is None:
         return None
     shape = np.shape(points)
     if len(shape) != 2 or shape[0] != n:
         raise ValueError(f"points: expected the {n} points that were clustered, one a row; got shape {shape}")
-    return points
-
-
-def _names(
-    names: Mapping[Any, Any] | Sequence[Any] | None, labels: Sequence[Hashable], what: str
-) -> Callable[[Any], Any]:
-    """What to call a label."""
-    if names is None:
-        return lambda label: label
-    if isinstance(names, Mapping):
-        return lambda label: names.get(label, label)
-    if isinstance(names, str) or len(names) != len(labels):
-        got = f"the text {names!r}" if isinstance(names, str) else f"{len(names)}"
-        raise ValueError(f"names: expected {len(labels)} names, one a {what}, or a mapping; got {got}")
-    of = dict(zip(labels, names, strict=True))
-    return lambda label: of[label]
+    dense = np.asarray(points.todense() if sp.issparse(points) else points)
+    if dense.dtype.kind not in "fiub" or not np.isfinite(dense).all():
+        raise ValueError("points: expected finite numbers; found something else")
+    return dense.astype(float)

@@ -67,7 +67,7 @@ def columns_of(table: ModeTable, rows: np.ndarray, n_rows: int, density: str) ->
         return column
 
     return (
-        Column.of(density, spread_out(table.density), "number", main=True,
+        Column.of(density, spread_out(table.density), "number",
                   help="F(p): how tightly its hyperedges hold together"),
         Column.of("Spread", spread_out(table.spread), "number", help="0 if its hyperedges agree"),
         Column.of("Excess", spread_out(table.excess), "number", help="0 if no hyperedge outside would help"),

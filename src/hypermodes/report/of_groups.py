@@ -10,9 +10,8 @@ from hypermodes.report import branches
 from hypermodes.report.bubbles import MOST_BUBBLES, bubbles
 from hypermodes.report.certificates import VERDICTS, columns_of, table_of, verdict_of
 from hypermodes.report.content import MOST_ROWS, MOST_TOP, Column, Listing, Noun, Report
-from hypermodes.report.of_modes import input_facts, missing_names
+from hypermodes.report.of_modes import EDGE, VERTEX, input_facts, missing_names
 from hypermodes.report.wording import quantity, share
-from hypermodes.tree import ModeTree
 
 NOUN = Noun("group", "groups")
 
@@ -21,17 +20,17 @@ def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], 
     """Say what was found by `cluster`, largest groups first."""
     hypergraph = groups.hypergraph
     n_rows = min(int(groups.n_clusters), MOST_ROWS)
-    strength = sp.csr_array(sp.csc_array(groups.memberships)[:, :n_rows].T)
-    strength.eliminate_zeros()
+    strength = _members(groups.memberships, n_rows)
     vertices = hypergraph.vertices
-    listing = Listing.of("Vertices", strength, lambda v: name(vertices[v]))
+    listing = Listing.of("Members", strength, lambda v: name(vertices[v]))
     found, table = table_of(groups.modes[:n_rows])
-    density, *certificate = columns_of(table, found, n_rows, "Density of its core")
+    density, *certificate = columns_of(table, found, n_rows, "Core density")
     columns = (
         Column.of("Vertices", _sizes(groups.vertex_labels, n_rows), "count", main=True,
                   help="that belong to it more than to any other"),
         Column.of("Hyperedges", _sizes(groups.edge_labels, n_rows), "count", main=True),
-        Column.of("Touched", np.diff(strength.indptr), "count", help="vertices that belong to it at all"),
+        Column.of("Members", np.diff(strength.indptr), "count",
+                  help="vertices that belong to it at least half as strongly as to any group"),
         density,
         *certificate,
     )  # fmt: skip
@@ -52,6 +51,18 @@ def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], 
     )
 
 
+def _members(memberships: sp.csr_array, n_rows: int) -> sp.csr_array:
+    """Groups by vertices: how strongly each belongs, where that is at least half of its strongest."""
+    shares = sp.csr_array(memberships)
+    best = shares.max(axis=1).toarray().ravel()
+    kept = (shares.data > 0) & (
+        shares.data >= best[np.repeat(np.arange(best.size), np.diff(shares.indptr))] / 2
+    )
+    shares = sp.csr_array((shares.data * kept, shares.indices, shares.indptr), shares.shape)
+    shares.eliminate_zeros()
+    return sp.csr_array(sp.csc_array(shares)[:, :n_rows].T)
+
+
 def _sizes(labels: np.ndarray, n_rows: int) -> np.ndarray:
     return np.bincount(labels[(labels >= 0) & (labels < n_rows)], minlength=n_rows)
 
@@ -59,11 +70,13 @@ def _sizes(labels: np.ndarray, n_rows: int) -> np.ndarray:
 def _headline(groups: Any) -> str:
     n_vertices, n_edges = groups.vertex_labels.size, groups.edge_labels.size
     alone, out = int((groups.vertex_labels < 0).sum()), int((groups.edge_labels < 0).sum())
-    said = [f"{NOUN.counted(int(groups.n_clusters))} in {quantity(n_vertices)} vertices."]
+    said = [
+        f"{NOUN.counted(int(groups.n_clusters))} in {VERTEX.counted(n_vertices)} and {EDGE.counted(n_edges)}."
+    ]
     if alone:
-        said.append(f"{quantity(alone)} vertices ({share(alone, n_vertices)}) belong to none.")
+        said.append(f"In no group: {VERTEX.counted(alone)} ({share(alone, n_vertices)}).")
     if out:
-        said.append(f"{quantity(out)} of {quantity(n_edges)} hyperedges are outliers.")
+        said.append(f"Outliers: {EDGE.counted(out)} ({share(out, n_edges)}).")
     return " ".join(said)
 
 
@@ -77,30 +90,29 @@ def _story() -> tuple[str, ...]:
 
 
 def _tree(groups: Any, strength: sp.csr_array, n_rows: int) -> dict[str, Any] | None:
-    """The hierarchy that came with the groups, if it is a tree over something known; else over the groups."""
-    tree = groups.tree
-    owners = {
-        groups.edge_labels.size: groups.edge_labels,
-        groups.vertex_labels.size: groups.vertex_labels,
-        int(groups.n_clusters): np.arange(groups.n_clusters),
-    }
-    if isinstance(tree, ModeTree) and tree.n in owners and tree.n > 1:
-        owner = owners[tree.n]
-        own = None if tree.n > groups.n_clusters else np.full(tree.n, tree.heights.max(initial=1.0))
-        picture = branches.icicle(tree, np.where(owner < n_rows, owner, -1), float(tree.weights.min()), own)
-        said = "The groups and how they join, from all of them down to the tightest."
-        return picture | {"unit": "members", "said": said, "leaves": tree.n}
-    n = min(n_rows, branches.MOST_IN_TREE)
-    if n < 2:
+    """How small groups join into these and these into one; without a tree, what these have in common."""
+    if n_rows < 2 and groups.tree is None:
         return None
-    length = np.sqrt(strength[:n].multiply(strength[:n]).sum(axis=1))
-    unit = sp.csr_array(strength[:n].multiply(1 / np.maximum(length, 1e-300)[:, None]))
-    grown = branches.tree_of(unit @ unit.T, np.asarray(strength[:n].sum(axis=1)))
-    if grown is None:
+    if groups.tree is not None:
+        tree, inside = groups.tree, groups.leaves >= 0
+        owner = np.full(tree.n, -1)
+        owner[groups.leaves[inside]] = groups.vertex_labels[inside]
+        own = np.zeros(tree.n)  # a leaf holds together at least as tightly as it does with any other
+        np.maximum.at(own, tree.ends.ravel(), np.repeat(tree.heights, 2))
+        said = "Small groups and how they join, from all of them down to the tightest."
+        unit = "members"
+    else:
+        n = min(n_rows, branches.MOST_IN_TREE)
+        length = np.sqrt(strength[:n].multiply(strength[:n]).sum(axis=1))
+        even = sp.csr_array(strength[:n].multiply(1 / np.maximum(length, 1e-300)[:, None]))
+        tree = branches.tree_of(even @ even.T, np.asarray(strength[:n].sum(axis=1)))
+        owner, own = np.arange(n), np.ones(n)
+        said = "Two groups join at the cosine of their memberships, 1 for the same vertices, 0 for none."
+        unit = "vertices"
+    if tree is None or tree.n < 2:
         return None
-    picture = branches.icicle(grown, np.arange(n), float(grown.weights.min()), np.ones(n))
-    said = "Two groups join at the cosine of their memberships, 1 if they have the same vertices, 0 if none."
-    return picture | {"unit": "vertices", "said": said, "leaves": n}
+    picture = branches.icicle(tree, np.where(owner < n_rows, owner, -1), float(tree.weights.min()), own)
+    return picture | {"unit": unit, "said": said, "leaves": tree.n}
 
 
 def _notes(groups: Any, n_rows: int, listing: Listing) -> tuple[str, ...]:

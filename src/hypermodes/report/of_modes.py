@@ -16,6 +16,7 @@ from hypermodes.report.wording import quantity, share, span
 from hypermodes.result import ModeSet, ModeTable, Status
 
 NOUN = Noun("mode", "modes")
+EDGE, VERTEX = Noun("hyperedge", "hyperedges"), Noun("vertex", "vertices")
 
 
 def report_of_modes(modes: ModeSet, title: str | None, name: Callable[[Hashable], Hashable]) -> Report:
@@ -35,7 +36,7 @@ def report_of_modes(modes: ModeSet, title: str | None, name: Callable[[Hashable]
         )
     first = _first(table, n_rows)
     density, *certificate = columns_of(first, rows, n_rows, "Density")
-    columns = [density]
+    columns = [replace(density, main=True)]
     if hypergraph is not None:
         columns.append(
             Column.of("Vertices", np.diff(strength.indptr), "count", main=True, help="in its hyperedges")
@@ -113,12 +114,12 @@ def _shares(modes: ModeSet, n_rows: int) -> sp.csc_array:
 def _headline(modes: ModeSet) -> str:
     n_edges, with_mode = modes.edge_mode.size, int((modes.edge_mode >= 0).sum())
     if not len(modes):
-        return f"No modes: none of the {quantity(n_edges)} hyperedges that were looked at shares a vertex."
-    where = Noun("hyperedge", "hyperedges").counted(n_edges)
+        return f"No modes in {EDGE.counted(n_edges)}: none that was looked at shares a vertex with another."
+    found = f"{NOUN.counted(len(modes))} in {EDGE.counted(n_edges)}."
     rest = n_edges - with_mode
-    return f"{NOUN.counted(len(modes))} in {where}." + (
-        f" {quantity(rest)} ({share(rest, n_edges)}) belong to none, or were not asked." if rest else ""
-    )
+    if not rest:
+        return found
+    return f"{found} Without a mode, or not looked at: {quantity(rest)} ({share(rest, n_edges)})."
 
 
 def _story(modes: ModeSet) -> tuple[str, ...]:
@@ -131,12 +132,12 @@ def _story(modes: ModeSet) -> tuple[str, ...]:
         return (about,)
     counts = modes.status_counts
     good = counts.get(Status.CERTIFIED, 0)
-    word = "All" if good == len(modes) else f"{quantity(good)} of {quantity(len(modes))}"
     densities = modes.densities[np.isfinite(modes.densities)]
-    said = f" Densities go from {span(densities)}." if densities.size else ""
+    said = f" Their densities: {span(densities)}." if densities.size else ""
     return (
         about,
-        f"{word} are certified as local maxima of the density, by numbers that can be checked.{said}",
+        f"Certified as local maxima of the density, by numbers that can be checked: {quantity(good)} of "
+        f"{quantity(len(modes))}.{said}",
     )
 
 
@@ -155,7 +156,7 @@ def _tree(
     tree = branches.tree_of(level, mass)
     if tree is None:
         return None
-    own = np.nan_to_num(modes.densities[:n], nan=0.0)
+    own = np.where(np.isfinite(modes.densities[:n]), modes.densities[:n], 0.0)
     picture = branches.icicle(tree, np.arange(n), float(mass.min()), own)
     return picture | {
         "unit": "hyperedges that shift to it",
@@ -171,8 +172,8 @@ def _notes(modes: ModeSet, n_rows: int, n_drawn: int, listings: tuple[Listing, .
         notes.append(f"The table has the {quantity(n_rows)} densest of {quantity(len(modes))} modes.")
     if n_drawn < len(modes):
         notes.append(
-            f"The drawing has {n_drawn} modes: the densest that do not repeat a denser one, by having more "
-            "than half of their vertices in it."
+            f"The drawing has {NOUN.counted(n_drawn)}: the densest that do not repeat a denser "
+            "one, by having more than half of their vertices in it."
         )
     if min(n_rows, branches.MOST_IN_TREE) < len(modes):
         notes.append(f"The tree is grown from the {quantity(branches.MOST_IN_TREE)} densest modes.")

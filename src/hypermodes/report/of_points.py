@@ -18,7 +18,7 @@ NOUN = Noun("cluster", "clusters")
 
 
 def report_of_points(
-    clustering: Clustering, title: str | None, points: Any, name: Callable[[int], Any] | None
+    clustering: Clustering, title: str | None, points: np.ndarray | None, name: Callable[[int], Any] | None
 ) -> Report:
     """Say what was found by `cluster_points`, largest clusters first."""
     labels = clustering.labels
@@ -69,8 +69,8 @@ def _story(clustering: Clustering) -> tuple[str, ...]:
     about = (
         "A cluster is a region where points lie closer together than in the gaps around it. Each point makes "
         "a hyperedge with its nearest neighbours; hyperedges that overlap hold together, and the clusters "
-        "are the groups that stand out in the tree this gives. Points that are much sparser than their cluster "
-        "are outliers."
+        "are the groups that stand out in the tree this gives. Points much sparser than their cluster are "
+        "outliers."
     )
     level = clustering.level
     if level is None:
@@ -84,10 +84,10 @@ def _story(clustering: Clustering) -> tuple[str, ...]:
     )
 
 
-def _facts(clustering: Clustering, points: Any) -> tuple[tuple[str, str], ...]:
+def _facts(clustering: Clustering, points: np.ndarray | None) -> tuple[tuple[str, str], ...]:
     facts = [("Points", quantity(clustering.labels.size))]
     if points is not None:
-        facts.append(("Coordinates", quantity(np.shape(points)[1])))
+        facts.append(("Coordinates", quantity(points.shape[1])))
     around = clustering.neighbourhoods
     if around is not None:
         facts += [
@@ -125,8 +125,8 @@ def _notes(
         notes.append("There is no picture of the points, because they were not given.")
     elif picture["n"] < picture["total"]:
         notes.append(
-            f"The picture has {quantity(picture['n'])} of {quantity(picture['total'])} points: the same share "
-            "of every cluster, chosen at random, and at least a few of each."
+            f"The picture has {quantity(picture['n'])} of {quantity(picture['total'])} points: the same "
+            "share of every cluster, chosen at random, and at least a few of each."
         )
     if named and picture is not None and picture["names"] is None:
         notes.append("In the picture points go by their row numbers: there is no room for all their names.")

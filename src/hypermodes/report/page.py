@@ -143,7 +143,7 @@ def _members(listing: Listing, row: int, most: int) -> str:
 
 
 def _value(kind: str, value: float | None) -> str:
-    return f"{100 * value:.1f} %" if kind == "share" and value is not None else number(value)
+    return f"{100 * value:.1f}\u00a0%" if kind == "share" and value is not None else number(value)
 
 
 def _picture(report: Report) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from hypermodes.report.content import MOST_TEXT
 from hypermodes.report.wording import shown
@@ -51,17 +50,20 @@ def sample(labels: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
 
 
 def scatter(
-    points: Any, labels: np.ndarray, strength: np.ndarray, n_rows: int, name: Callable[[int], Any] | None
+    points: np.ndarray,
+    labels: np.ndarray,
+    strength: np.ndarray,
+    n_rows: int,
+    name: Callable[[int], Any] | None,
 ) -> dict[str, Any]:
     """The points as the scripts take them: bytes in base64, two a coordinate and label, one a strength.
 
     Names are those of all points that are drawn, or None: if there are none, or no room for them.
     """
-    points = np.asarray(points.todense() if sp.issparse(points) else points, dtype=float)
     rows = sample(labels)
     place, sentence = plane(points)
     low, high = place.min(axis=0), place.max(axis=0)
-    extent = np.where(high > low, high - low, 1.0)
+    low, extent = np.where(high > low, low, low - 0.5), np.where(high > low, high - low, 1.0)
     steps = np.round((place[rows] - low) / extent * _STEPS)
     label = np.where((labels[rows] < 0) | (labels[rows] >= n_rows), -1, labels[rows])
     return {

@@ -1,6 +1,6 @@
 """Names and numbers as people read them, and the words for a certificate."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -49,19 +49,15 @@ def number(x: float | None) -> str:
 
 def span(values: np.ndarray) -> str:
     """Smallest and largest of some numbers."""
-    low, high = float(values.min()), float(values.max())
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
+    low, high = number(float(values.min())), number(float(values.max()))
+    return low if low == high else f"{low} to {high}"
 
 
 def share(part: float, whole: float) -> str:
     """A part in percent; never 0 % of something or 100 % of less than all."""
-    if whole <= 0 or part in (0, whole):
-        return "0 %" if part == 0 else "100 %"
-    percent = 100 * part / whole
-    return "below 0.1 %" if percent < 0.1 else "above 99.9 %" if percent > 99.9 else f"{percent:.1f} %"
-
-
-def listed(parts: Iterable[str]) -> str:
-    """A list as in a sentence: a, b and c."""
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
+    percent = 100 * part / whole if whole else 0.0
+    if part in (0, whole):
+        said = f"{percent:.0f}"
+    else:
+        said = "below 0.1" if percent < 0.1 else "above 99.9" if percent > 99.9 else f"{percent:.1f}"
+    return f"{said}\u00a0%"  # on one line

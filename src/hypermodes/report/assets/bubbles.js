@@ -37,7 +37,7 @@ function drawBubbles(figure, given) {
       const [sx, sy] = view.toScreen(bubble.x, bubble.y);
       const r = bubble.r * scale;
       if (sx + r < 0 || sy + r < 0 || sx - r > view.width || sy - r > view.height) continue;
-      const tone = colour(colourName(bubble.row));
+      const tone = palette(bubble.row);
       context.globalAlpha = near && !near.has(bubble.row) ? 0.25 : 1;
       context.beginPath();
       context.arc(sx, sy, r, 0, 7);

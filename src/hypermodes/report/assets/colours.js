@@ -23,6 +23,16 @@ function startTheme() {
     themeChanged();
   });
   dark.addEventListener("change", themeChanged);
+  let before; // paper is light
+  addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+    themeChanged();
+  });
+  addEventListener("afterprint", () => {
+    if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
+    themeChanged();
+  });
   themeChanged();
 }
 
@@ -38,6 +48,17 @@ function colourName(row) {
   const turn = turns ? turns.get(row) : row;
   return row < 0 || turn === undefined ? "none" : `c${turn % COLOURS}`;
 }
+
+/** The colours of rows as they are now: looked up once a theme, because that is slow. */
+const palette = (() => {
+  let known = new Map();
+  themeListeners.push(() => { known = new Map(); });
+  return (row) => {
+    const name = colourName(row);
+    if (!known.has(name)) known.set(name, colour(name));
+    return known.get(name);
+  };
+})();
 
 function paintSwatches(root = document) {
   for (const swatch of root.querySelectorAll(".swatch[data-row]")) {

@@ -17,7 +17,7 @@ function make(tag, attributes = {}, ...children) {
 /** Four digits of a number, two where they do not matter, thousands apart; a dash for none. */
 function said(value, kind) {
   if (value === null || value === undefined) return "–";
-  if (kind === "share") return `${(100 * value).toFixed(1)} %`;
+  if (kind === "share") return `${(100 * value).toFixed(1)}\u00a0%`;
   if (Number.isInteger(value)) return value.toLocaleString("en");
   const size = Math.abs(value);
   return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(4))) : value.toExponential(1);

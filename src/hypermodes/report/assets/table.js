@@ -27,7 +27,7 @@ function makeTable(section) {
   section.append(
     make("div", { class: "controls" },
       make("label", {}, `Filter by number, verdict or member`, filter), make("label", {}, "Rows", size), count),
-    table, pages);
+    make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `Table of ${data.noun.many}` }, table), pages);
 
   function header(title, column, kind, help = "") {
     const button = make("button", { type: "button", title: help }, title);

@@ -41,19 +41,20 @@ function makeView(figure, picture) {
     canvas.width = Math.round(view.width * ratio);
     canvas.height = Math.round(view.height * ratio);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    redraw();
+    paint();
   }
   function redraw() {
     if (asked) return;
     asked = true;
-    requestAnimationFrame(() => {
-      asked = false;
-      measure();
-      context.clearRect(0, 0, view.width, view.height);
-      picture.draw(context, view);
-      canvas.dataset.zoom = view.zoom.toFixed(3);
-      canvas.style.touchAction = view.zoom > 1 ? "none" : "pan-y";
-    });
+    requestAnimationFrame(paint);
+  }
+  function paint() {
+    asked = false;
+    measure();
+    context.clearRect(0, 0, view.width, view.height);
+    picture.draw(context, view);
+    canvas.dataset.zoom = view.zoom.toFixed(3);
+    canvas.style.touchAction = view.zoom > 1 ? "none" : "pan-y";
   }
   function zoomBy(factor, sx = view.width / 2, sy = view.height / 2) {
     const zoom = Math.max(1, Math.min(CLOSEST, view.zoom * factor));
@@ -169,7 +170,7 @@ function makeView(figure, picture) {
   canvas.addEventListener("blur", () => { tip.hide(); view.hover = null; redraw(); });
 
   new ResizeObserver(() => { if (frame.clientWidth !== view.width) resize(); }).observe(frame);
-  themeListeners.push(redraw);
+  themeListeners.push(paint);
   choice.listeners.push(redraw);
   resize();
   return view;
