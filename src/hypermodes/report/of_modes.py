@@ -76,7 +76,8 @@ def vertex_strength(hypergraph: Hypergraph, shares: sp.csc_array) -> sp.csr_arra
 def input_facts(hypergraph: Hypergraph) -> tuple[tuple[str, str], ...]:
     """The hypergraph in a few lines."""
     soft = hypergraph.incidence.data
-    alone = hypergraph.n_vertices - np.unique(hypergraph.incidence.indices).size
+    held = np.bincount(hypergraph.incidence.indices, minlength=hypergraph.n_vertices)
+    alone = int((held == 0).sum())
     facts = [
         ("Vertices", quantity(hypergraph.n_vertices)),
         ("Hyperedges", quantity(hypergraph.n_edges)),
