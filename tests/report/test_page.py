@@ -1,11 +1,13 @@
 """The page as a file: nothing from the input is markup, nothing is loaded, nothing is half-written."""
 
 import base64
+import doctest
 import hashlib
 import json
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hypermodes as hm
+import hypermodes.report.page
+import hypermodes.report.wording
 from hypermodes.report import report_of
 from hypermodes.report.page import SCRIPTS, embedded, page
 from report_results import HOSTILE, crescents, groups, hostile_modes, meetings
@@ -153,3 +157,17 @@ def test_what_goes_wrong_leaves_the_file_as_it_was(tmp_path):
         hm.write_report(modes, tmp_path / "nowhere" / "page.html")
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_documentation_does_what_it_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    guide = Path(__file__).parents[2] / "docs" / "report.md"
+    failed, attempted = doctest.testfile(str(guide), module_relative=False)
+    assert attempted > 0
+    assert failed == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes.html", "meetings.html"}
+
+
+@pytest.mark.parametrize("module", [hypermodes.report, hypermodes.report.page, hypermodes.report.wording])
+def test_examples_of_docstrings_do_what_they_show(module):
+    assert doctest.testmod(module).failed == 0

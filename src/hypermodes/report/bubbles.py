@@ -10,8 +10,8 @@ from hypermodes.report.content import MOST_NAMES
 MOST_BUBBLES = 40  # drawn: more are a crowd, not a picture
 MOST_LINKS = 3  # from each bubble to those it shares most with
 REPEATS = 0.5  # share of members in one denser group at which a group repeats it
-_ROUNDS = 400
-_WIDE = 2.2  # the picture is wider than high
+_ROUNDS = 300
+_WIDE = 1.5  # the picture is wider than high
 
 
 def telling(strength: sp.csr_array, most: int) -> list[int]:
@@ -55,36 +55,55 @@ def bubbles(strength: sp.csr_array, rows: list[int]) -> dict[str, Any] | None:
 
 
 def spread(alike: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """Places for bubbles: a spiral, the first in the middle, pulled together by likeness, then parted.
+    """Places for bubbles: as points, they find their like; as discs, they are packed; then parted.
 
     No randomness: the same groups have the same picture.
     """
-    n = radius.size
-    turn = np.arange(n) * np.pi * (3 - np.sqrt(5))
-    far = np.sqrt(np.cumsum(radius**2) - radius**2) * 1.6
-    place = np.column_stack((np.cos(turn), np.sin(turn))) * far[:, None] * (_WIDE**0.5, _WIDE**-0.5)
+    turn = np.arange(radius.size) * np.pi * (3 - np.sqrt(5))  # a spiral, the first in the middle
+    far = np.sqrt(np.cumsum(radius**2) - radius**2)
+    place = np.column_stack((np.cos(turn), np.sin(turn))) * far[:, None]
     apart = radius[:, None] + radius[None, :] + 1.2
     np.fill_diagonal(apart, 0.0)
     for step in range(_ROUNDS):
-        heat = 1 - step / _ROUNDS
-        gap = place[None, :, :] - place[:, None, :]
-        distance = np.sqrt((gap**2).sum(axis=2)) + 1e-9
-        toward = gap / distance[:, :, None]
-        reach = np.maximum(distance - apart, 0.0)
-        pull = (alike * reach)[:, :, None] * toward
-        place = place + 0.12 * heat * pull.sum(axis=1) / (1 + alike.sum(axis=1))[:, None]
-        place = place - 0.02 * heat * place * (_WIDE**-1, _WIDE)
-        push = np.maximum(apart - distance, 0.0)[:, :, None] * toward
-        place = place - 0.5 * push.sum(axis=1) / np.maximum(1, (push != 0).any(axis=2).sum(axis=1))[:, None]
+        place = _sorted_out(place, alike, apart, 1 - step / _ROUNDS)
+    for step in range(_ROUNDS):
+        place = _packed(place, alike, apart, 1 - step / _ROUNDS)
     return _parted(place, apart)
 
 
+def _sorted_out(place: np.ndarray, alike: np.ndarray, apart: np.ndarray, heat: float) -> np.ndarray:
+    """One move of points: towards their like, off everybody, and a little to the middle."""
+    toward, distance = _directions(place)
+    force = ((alike * distance - 0.075 * apart**2 / distance)[:, :, None] * toward).sum(axis=1)
+    force -= 0.06 * place * (1 / _WIDE, _WIDE)
+    size = np.sqrt((force**2).sum(axis=1, keepdims=True)) + 1e-9
+    return place + force / size * np.minimum(0.3 * size, heat * apart.mean() / 2)
+
+
+def _packed(place: np.ndarray, alike: np.ndarray, apart: np.ndarray, heat: float) -> np.ndarray:
+    """One move of discs: towards their like and the middle, and out of each other."""
+    toward, distance = _directions(place)
+    pull = (alike * np.maximum(distance - apart, 0.0))[:, :, None] * toward
+    push = np.maximum(apart - distance, 0.0)[:, :, None] * toward
+    touching = np.maximum(1, (push != 0).any(axis=2).sum(axis=1))
+    return (
+        place * (1 - 0.02 * heat * np.array((1 / _WIDE, _WIDE)))
+        + 0.12 * heat * pull.sum(axis=1) / (1 + alike.sum(axis=1))[:, None]
+        - 0.5 * push.sum(axis=1) / touching[:, None]
+    )
+
+
+def _directions(place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """From each place to each other: the direction and how far."""
+    gap = place[None, :, :] - place[:, None, :]
+    distance = np.sqrt((gap**2).sum(axis=2)) + 1e-9
+    return gap / distance[:, :, None], distance
+
+
 def _parted(place: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """Scale the places until no two bubbles touch."""
+    """Scale the places until no two bubbles touch, should some still do."""
     if len(place) < 2:
         return place
-    gap = place[None, :, :] - place[:, None, :]
-    distance = np.sqrt((gap**2).sum(axis=2))
+    _, distance = _directions(place)
     np.fill_diagonal(distance, np.inf)
-    need = float((apart / np.maximum(distance, 1e-6)).max())
-    return place * max(1.0, min(need, 3.0))
+    return place * max(1.0, float((apart / distance).max()))

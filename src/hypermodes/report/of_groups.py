@@ -28,7 +28,7 @@ def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], 
     columns = (
         Column.of("Vertices", _sizes(groups.vertex_labels, n_rows), "count", main=True,
                   help="that belong to it more than to any other"),
-        Column.of("Hyperedges", _sizes(groups.edge_labels, n_rows), "count", main=True),
+        Column.of("Hyperedges", _sizes(groups.edge_labels, n_rows), "count"),
         Column.of("Members", np.diff(strength.indptr), "count",
                   help="vertices that belong to it at least half as strongly as to any group"),
         density,

@@ -6,7 +6,7 @@ function drawBubbles(figure, given) {
   const { names, rows: members, totals, title } = data.listings[0];
   const all = given.rows.map((row, k) => ({
     row, k, x: given.x[k], y: given.y[k], r: given.r[k], key: `row ${row}`,
-    lines: [rowName(row), ...data.columns.slice(0, 3).map((c) => `${c.title}: ${said(c.values[row], c.kind)}`), membersOf(row)],
+    lines: [rowName(row), ...data.columns.slice(0, 3).map((c) => `${c.title}: ${said(c.values[row], c.kind)}`), membersOf(row, 4)],
     dots: members[row].map((name, i) => ({
       name, row,
       x: given.x[k] + 0.88 * Math.sqrt(i + 0.35) * Math.cos(i * GOLDEN),

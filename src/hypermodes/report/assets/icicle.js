@@ -133,6 +133,7 @@ function drawTree(figure, tree) {
     width = frame.clientWidth;
     height = Math.max(200, Math.min(380, width * 0.5));
     svg.setAttribute("height", height);
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     draw();
   }
   new ResizeObserver(() => { if (frame.clientWidth !== width) resize(); }).observe(frame);
