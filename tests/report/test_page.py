@@ -18,7 +18,7 @@ import hypermodes as hm
 import hypermodes.report.page
 import hypermodes.report.wording
 from hypermodes.report import report_of
-from hypermodes.report.page import SCRIPTS, embedded, page
+from hypermodes.report.page import SCRIPTS, as_html, embedded
 from report_results import HOSTILE, crescents, groups, hostile_modes, meetings
 
 
@@ -52,7 +52,7 @@ PAGES = {
 
 @pytest.fixture(params=PAGES)
 def text(request):
-    return page(PAGES[request.param]())
+    return as_html(PAGES[request.param]())
 
 
 @given(st.recursive(st.text() | st.floats(allow_nan=False, allow_infinity=False) | st.none(), st.lists))

@@ -17,7 +17,7 @@ from hypermodes.report.naming import Names, given_names, vertex_names
 from hypermodes.report.of_groups import report_of_groups
 from hypermodes.report.of_modes import report_of_modes
 from hypermodes.report.of_points import report_of_points
-from hypermodes.report.page import page
+from hypermodes.report.page import as_html
 from hypermodes.report.wording import shown
 from hypermodes.result import ModeSet
 
@@ -63,7 +63,7 @@ def write_report(
     >>> H = hm.Hypergraph.from_edges([["ann", "bob", "cid"], ["bob", "cid"], ["dan", "eve"], ["eve", "fay"]])
     >>> hm.write_report(hm.find_modes(H), "report.html", title="Who meets whom")  # doctest: +SKIP
     """
-    text = page(report_of(result, title, points, names))
+    text = as_html(report_of(result, title, points, names))
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 

@@ -25,7 +25,7 @@ _NAMED = (24, 8)  # members named on a card, of the first list and the second
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def page(report: Report) -> str:
+def as_html(report: Report) -> str:
     """The whole page."""
     script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"
     style = _asset("page.css")
