@@ -52,7 +52,12 @@ class StubGroups(SimpleNamespace):
 
 
 def groups(n_groups=3, tree=False):
-    hypergraph = meetings(n_groups)
+    hypergraph = meetings(n_groups or 1)
+    if not n_groups:
+        none = {"edge_labels": np.full(5, -1), "vertex_labels": np.full(5, -1), "leaves": np.full(5, -1)}
+        return StubGroups(
+            hypergraph=hypergraph, n_clusters=0, memberships=sp.csr_array((5, 0)), modes=(), tree=None, **none
+        )
     edge_labels = np.repeat(np.arange(n_groups), 5)
     touch = sp.csr_array(hypergraph.incidence @ sp.csc_array(np.eye(n_groups)[edge_labels]))
     total = np.asarray(touch.sum(axis=1))

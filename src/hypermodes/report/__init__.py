@@ -23,6 +23,7 @@ from hypermodes.result import ModeSet
 
 __all__ = ["write_report"]
 
+_LONGEST_TITLE = 300
 _GROUPS = ("hypergraph", "n_clusters", "edge_labels", "vertex_labels", "memberships", "modes", "tree")
 
 
@@ -73,7 +74,7 @@ def report_of(result: Any, title: str | None = None, points: Any = None, names: 
     if title is not None:
         if not isinstance(title, str):
             raise ValueError(f"title: expected text or None; got {title!r}")
-        title = shown(title)
+        title = shown(title, _LONGEST_TITLE)
     if isinstance(result, Clustering):
         n = result.labels.size
         name = None if names is None else given_names(range(n), names, "point")

@@ -54,6 +54,8 @@ def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], 
 def _members(memberships: sp.csr_array, n_rows: int) -> sp.csr_array:
     """Groups by vertices: how strongly each belongs, where that is at least half of its strongest."""
     shares = sp.csr_array(memberships)
+    if not n_rows:
+        return sp.csr_array((0, shares.shape[0]))
     best = shares.max(axis=1).toarray().ravel()
     kept = (shares.data > 0) & (
         shares.data >= best[np.repeat(np.arange(best.size), np.diff(shares.indptr))] / 2

@@ -8,7 +8,7 @@ LONGEST = 80  # characters of a name that are shown
 _JOINERS = "\u200c\u200d"  # invisible, but part of how Persian, Indic scripts and emoji are written
 
 
-def shown(label: Hashable) -> str:
+def shown(label: Hashable, longest: int = LONGEST) -> str:
     r"""A label as text that cannot disturb what is around it.
 
     Line ends, control characters, lone surrogates and the marks that turn the direction of writing are shown
@@ -23,8 +23,8 @@ def shown(label: Hashable) -> str:
         text = label if isinstance(label, str) else str(label)
     except Exception:  # any object may be a label, and its __str__ is not ours
         text = f"<{type(label).__name__}>"
-    visible = "".join(map(_visible, text[:LONGEST]))
-    return visible if len(text) <= LONGEST else f"{visible}… ({len(text)} characters)"
+    visible = "".join(map(_visible, text[:longest]))
+    return visible if len(text) <= longest else f"{visible}… ({len(text)} characters)"
 
 
 def _visible(character: str) -> str:

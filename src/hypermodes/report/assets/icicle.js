@@ -12,7 +12,8 @@ function drawTree(figure, tree) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "icicle");
   svg.setAttribute("tabindex", "0");
-  svg.setAttribute("role", "img");
+  svg.setAttribute("role", "application");
+  svg.setAttribute("aria-roledescription", "drawing");
   svg.setAttribute("aria-label", figure.dataset.label);
   svg.setAttribute("aria-describedby", "tree-keys");
   const spoken = make("p", { class: "unseen", "aria-live": "polite" });

@@ -146,7 +146,9 @@ function drawAxes(context, view) {
   for (const [axis, length, perUnit, from] of axes) {
     const rough = 90 / perUnit, power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
-    for (let k = Math.ceil(from / step); k * step < from + length / perUnit; k++) {
+    const first = Math.ceil(from / step), many = Math.floor(length / perUnit / step);
+    for (let k = first; k <= first + many; k++) {
+      if (k + 1 === k) break; // so far from 0 that numbers have no room for steps
       context.strokeStyle = colour("line");
       context.lineWidth = 1;
       const place = axis === "x" ? view.toScreen(k * step, 0)[0] : view.toScreen(0, k * step)[1];

@@ -9,7 +9,7 @@ const CLOSEST = 200; // times the whole picture
 function makeView(figure, picture) {
   const frame = make("div", { class: "frame" });
   const canvas = make("canvas", {
-    tabindex: "0", role: "img", "aria-label": figure.dataset.label, "aria-describedby": `${figure.id}-keys`,
+    tabindex: "0", role: "application", "aria-roledescription": "drawing", "aria-label": figure.dataset.label, "aria-describedby": `${figure.id}-keys`,
   });
   const spoken = make("p", { class: "unseen", "aria-live": "polite" });
   frame.append(canvas);
