@@ -297,6 +297,29 @@ def test_two_fingers_zoom(show):
     assert page.zoom("#picture canvas") == pytest.approx(3, rel=0.01)
 
 
+@pytest.mark.parametrize("plot", ["#picture canvas", "#tree svg"])
+def test_a_tap_shows_what_is_there_and_it_stays(show, plot):
+    page = show(*RESULTS["groups with a tree"]()[:1], size=PHONE)
+    element = page.bring(plot)
+    box = page.run("const box = arguments[0].getBoundingClientRect(); return [box.x, box.y]", element)
+    bubble = json.loads(page.run("return document.getElementById('data').textContent"))["picture"]
+    if plot == "#tree svg":
+        right, down = 20, 6
+    else:  # the middle of the first bubble; everything fits into 88 % of the frame
+        x, y, r = (np.array(bubble[key]) for key in "xyr")
+        low, high = np.array([(x - r).min(), (y - r).min()]), np.array([(x + r).max(), (y + r).max()])
+        size = np.array(page.run("return [arguments[0].clientWidth, arguments[0].clientHeight]", element))
+        scale = (0.88 * size / (high - low)).min()
+        right, down = size / 2 + ((x[0], y[0]) - (low + high) / 2) * (scale, -scale)
+    finger = {"x": float(box[0] + right), "y": float(box[1] + down)}
+    for kind, points in (("touchStart", [finger]), ("touchEnd", [])):
+        page.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    figure = plot.split()[0]
+    page.until(f"!document.querySelector('{figure} .tip').hidden")
+    page.zoom(plot)
+    assert page.one(f"{figure} .tip").text.startswith("Group 0" if figure == "#picture" else "Everything")
+
+
 def test_the_drawing_of_modes_can_be_walked_by_keys_and_is_read_out(show):
     modes = hm.find_modes(meetings())
     page = show(modes)

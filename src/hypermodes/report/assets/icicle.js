@@ -90,15 +90,22 @@ function drawTree(figure, tree) {
   }
 
   const barAt = (event) => (event.target.dataset && event.target.dataset.bar !== undefined ? Number(event.target.dataset.bar) : -1);
-  svg.addEventListener("pointermove", (event) => {
+  function look(event) {
     const k = barAt(event);
     const box = svg.getBoundingClientRect();
     if (k < 0) { tip.hide(); return; }
     tip.show(event.clientX - box.left, event.clientY - box.top, lines(k));
     svg.dataset.hover = lines(k)[0];
     if (k !== now) { now = k; draw(); }
+  }
+  svg.addEventListener("pointermove", look);
+  svg.addEventListener("pointerdown", look);
+  svg.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "touch") return; // a finger leaves when it is lifted: what it showed stays
+    tip.hide();
+    now = -1;
+    draw();
   });
-  svg.addEventListener("pointerleave", () => { tip.hide(); now = -1; draw(); });
   svg.addEventListener("click", (event) => {
     const k = barAt(event);
     if (k < 0) return;

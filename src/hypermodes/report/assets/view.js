@@ -129,6 +129,7 @@ function makeView(figure, picture) {
   canvas.addEventListener("pointercancel", (event) => down.delete(event.pointerId));
   canvas.addEventListener("pointerleave", (event) => {
     down.delete(event.pointerId);
+    if (event.pointerType === "touch") return; // a finger leaves when it is lifted: what it showed stays
     tip.hide();
     if (view.hover) { view.hover = null; redraw(); }
   });
