@@ -17,7 +17,7 @@ _ROOM = 0.06  # of the height, for the bar of everything
 def icicle(
     tree: ModeTree, groups: np.ndarray, smallest: float, own: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """Bars of the tree, at most `MOST_LEAVES` ends.
+    """Bars of the tree, at most `MOST_LEAVES` ends; parents come before their children.
 
     Parameters
     ----------
@@ -30,58 +30,61 @@ def icicle(
     own : (n,) float, optional
         The level each holds together at by itself.
     """
-    from hypermodes._kernels.trees import condense
-
-    while True:
-        node, level, up, birth = condense(tree.children, tree.heights, tree.mass, smallest * (1 - 1e-9))
-        n_ends = up.size - np.unique(up[up >= 0]).size
-        if n_ends <= MOST_LEAVES:
-            break
-        smallest *= RUNG
+    node, level, up, birth = _condensed(tree, smallest)
     n = up.size
+    children = [np.flatnonzero(up == k).tolist() for k in range(n)]
     top = np.zeros(n)
     np.maximum.at(top, node, np.maximum(level, 0.0) if own is None else own)
-    mass = np.bincount(node, weights=tree.weights, minlength=n)
-    count = np.bincount(node, minlength=n)
-    inside: list[set[int]] = [set() for _ in range(n)]
-    for k, group in set(zip(node.tolist(), groups.tolist(), strict=True)):
-        if group >= 0:
-            inside[k].add(group)
-    children: list[list[int]] = [[] for _ in range(n)]
-    for k in range(n - 1):  # children come before their parents
-        above = int(up[k])
-        mass[above] += mass[k]
-        count[above] += count[k]
-        inside[above] |= inside[k]
-        children[above].append(k)
     for k in range(n):
         if children[k]:
-            top[k] = birth[children[k]].max()
-    left = np.zeros(n)
-    for k in range(n - 1, -1, -1):
-        begin = left[k]
-        for child in sorted(children[k], key=lambda c: (-round(float(mass[c]), 9), c)):
-            left[child] = begin
-            begin += mass[child]
-    total = mass[n - 1] or 1.0
-    y0, y1 = _height(birth, top)
-    y0[n - 1] = 0.0
-    order = range(n - 1, -1, -1)  # parents first
-    place = {k: i for i, k in enumerate(order)}
+            top[k] = birth[children[k]].max()  # it ends where they part
+    mass, count = np.bincount(node, tree.weights, n), np.bincount(node, minlength=n)
+    inside: list[set[int]] = [set() for _ in range(n)]
+    for k, group in set(zip(node.tolist(), groups.tolist(), strict=True)):
+        inside[k] |= {group} - {-1}
+    for k in range(n):
+        for child in children[k]:  # they come before their parents, and are complete
+            mass[k] += mass[child]
+            count[k] += count[child]
+            inside[k] |= inside[child]
+    left, (y0, y1) = _side_by_side(children, mass), _height(birth, top)
+    order = range(n - 1, -1, -1)
     return {
-        "up": [place.get(int(up[k]), -1) for k in order],
-        "x0": [round(left[k] / total, 5) for k in order],
-        "x1": [round((left[k] + mass[k]) / total, 5) for k in order],
-        "y0": [round(y0[k], 4) for k in order],
+        "up": [n - 1 - int(up[k]) if up[k] >= 0 else -1 for k in order],
+        "x0": [round(left[k] / mass[-1], 5) for k in order],
+        "x1": [round((left[k] + mass[k]) / mass[-1], 5) for k in order],
+        "y0": [round(y0[k], 4) if k < n - 1 else 0.0 for k in order],
         "y1": [round(y1[k], 4) for k in order],
         "birth": [float(f"{birth[k]:.4g}") for k in order],
         "top": [float(f"{top[k]:.4g}") for k in order],
         "count": [int(count[k]) for k in order],
-        "row": [next(iter(inside[k])) if len(inside[k]) == 1 else -1 for k in order],
+        "row": [min(inside[k]) if len(inside[k]) == 1 else -1 for k in order],
         "first": [min(inside[k], default=-1) for k in order],
         "inside": [len(inside[k]) for k in order],
-        "ends": int(n_ends),
+        "ends": sum(not below for below in children),
     }
+
+
+def _condensed(tree: ModeTree, smallest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """As the kernel `condense`, with a smallest mass that leaves few enough ends."""
+    from hypermodes._kernels.trees import condense
+
+    while True:
+        node, level, up, birth = condense(tree.children, tree.heights, tree.mass, smallest * (1 - 1e-9))
+        if up.size - np.unique(up[up >= 0]).size <= MOST_LEAVES:
+            return node, level, up, birth
+        smallest *= RUNG
+
+
+def _side_by_side(children: list[list[int]], mass: np.ndarray) -> np.ndarray:
+    """Where each bar begins: inside its parent, the heaviest first."""
+    left = np.zeros(mass.size)
+    for k in range(mass.size - 1, -1, -1):
+        begin = left[k]
+        for child in sorted(children[k], key=lambda c: (-round(float(mass[c]), 9), c)):
+            left[child] = begin
+            begin += mass[child]
+    return left
 
 
 def _height(birth: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

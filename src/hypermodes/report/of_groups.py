@@ -102,7 +102,7 @@ def _tree(groups: Any, strength: sp.csr_array, n_rows: int) -> dict[str, Any] | 
         own = np.zeros(tree.n)  # a leaf holds together at least as tightly as it does with any other
         np.maximum.at(own, tree.ends.ravel(), np.repeat(tree.heights, 2))
         said = "Small groups and how they join, from all of them down to the tightest."
-        unit = "members"
+        leaf = ("small group", "small groups")
     else:
         n = min(n_rows, branches.MOST_IN_TREE)
         length = np.sqrt(strength[:n].multiply(strength[:n]).sum(axis=1))
@@ -110,11 +110,11 @@ def _tree(groups: Any, strength: sp.csr_array, n_rows: int) -> dict[str, Any] | 
         tree = branches.tree_of(even @ even.T, np.asarray(strength[:n].sum(axis=1)))
         owner, own = np.arange(n), np.ones(n)
         said = "Two groups join at the cosine of their memberships, 1 for the same vertices, 0 for none."
-        unit = "vertices"
+        leaf = (NOUN.one, NOUN.many)
     if tree is None or tree.n < 2:
         return None
     picture = branches.icicle(tree, np.where(owner < n_rows, owner, -1), float(tree.weights.min()), own)
-    return picture | {"unit": unit, "said": said, "leaves": tree.n}
+    return picture | {"leaf": list(leaf), "unit": "vertices", "said": said, "leaves": tree.n}
 
 
 def _notes(groups: Any, n_rows: int, listing: Listing) -> tuple[str, ...]:

@@ -160,7 +160,8 @@ def _tree(
     own = np.where(np.isfinite(modes.densities[:n]), modes.densities[:n], 0.0)
     picture = branches.icicle(tree, np.arange(n), float(mass.min()), own)
     return picture | {
-        "unit": "hyperedges that shift to it",
+        "leaf": ["mode", "modes"],
+        "unit": "hyperedges",
         "said": "Two modes join at the level m(p, q) at which they hold together, highest first; "
         "modes without anything in common join at level 0.",
         "leaves": n,

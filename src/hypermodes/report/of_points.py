@@ -106,6 +106,7 @@ def _tree(clustering: Clustering, n_rows: int) -> dict[str, Any] | None:
     groups = clustering.assigned[around.rows]
     picture = icicle(tree, np.where(groups < n_rows, groups, -1), level.smallest)
     return picture | {
+        "leaf": ["point", "points"],
         "unit": "points",
         "said": "Groups of points that hold together, from all of them down to the densest; a group counts "
         f"from {level.smallest:.3g} points up.",

@@ -29,10 +29,11 @@ function drawTree(figure, tree) {
   /** A bar in words. */
   function lines(k) {
     const one = tree.row[k] >= 0;
-    const what = k === 0 ? "Everything" : one ? (children[k].length || tree.inside[k] === 1 ? rowName(tree.row[k]) : "")
+    const what = k === 0 ? "Everything" : one ? rowName(tree.row[k])
       : tree.inside[k] ? `${said(tree.inside[k])} ${data.noun.many} together` : `No ${data.noun.one}`;
+    const [leaf, leaves] = tree.leaf, share = said(tree.x1[k] - tree.x0[k], "share");
     return [
-      what, `${said(tree.count[k])} ${tree.count[k] === 1 ? "leaf" : "leaves"}, ${(100 * (tree.x1[k] - tree.x0[k])).toPrecision(3)} % of ${tree.unit}`,
+      what, `${said(tree.count[k])} ${tree.count[k] === 1 ? leaf : leaves}, ${leaves === tree.unit ? share : `${share} of the ${tree.unit}`}`,
       `from level ${said(tree.birth[k])} to ${said(tree.top[k])}`,
       ...(one ? [membersOf(tree.row[k], 4)] : tree.first[k] >= 0 ? [`the first is ${rowName(tree.first[k])}`] : []),
     ];
