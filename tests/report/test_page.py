@@ -2,9 +2,11 @@
 
 import base64
 import doctest
+import gzip
 import hashlib
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -130,6 +132,25 @@ def test_the_same_result_gives_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         hm.write_report(hm.find_modes(meetings()), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.data
+def test_a_real_hypergraph_fits_into_a_small_page(data_folder, tmp_path):
+    path = data_folder / "hypergraphs_hif" / "email-enron.json.gz"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    with gzip.open(path) as file:
+        content = json.load(file)
+    edges = {}
+    for record in content["incidences"]:
+        edges.setdefault(record["edge"], []).append(record["node"])
+    modes = hm.find_modes(hm.Hypergraph.from_edges(edges))
+    names = {record["node"]: record["attrs"]["name"] for record in content["nodes"]}
+    hm.write_report(modes, tmp_path / "page.html", title="email-Enron", names=names)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert len(text) < 500_000
+    assert f"{len(modes)} modes in {len(edges):,} hyperedges." in text
+    assert all(escape(names[vertex]) in text for vertex in modes.vertices(0))
 
 
 def test_what_goes_wrong_leaves_the_file_as_it_was(tmp_path):
