@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hypermodes.interop.xgi import to_xgi as to_xgi
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
+    from hypermodes.report import write_report as write_report
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
     from hypermodes.result import Status as Status
@@ -90,6 +91,7 @@ _HOME = {
     "to_networkx": "interop.networkx",
     "to_xgi": "interop.xgi",
     "write": "interop.formats",
+    "write_report": "report",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}
 
