@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from hypermodes.interop.xgi import to_xgi as to_xgi
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
+    from hypermodes.point_tables import PointTable as PointTable
+    from hypermodes.point_tables import read_points as read_points
     from hypermodes.report import write_report as write_report
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
@@ -68,6 +70,7 @@ _HOME = {
     "Mode": "result",
     "ModeSet": "result",
     "ModeTree": "tree",
+    "PointTable": "point_tables",
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
@@ -85,6 +88,7 @@ _HOME = {
     "from_xgi": "interop.xgi",
     "knn_hypergraph": "construct.points",
     "read": "interop.formats",
+    "read_points": "point_tables",
     "removal": "changes",
     "shift": "shift",
     "to_hypernetx": "interop.hypernetx",
