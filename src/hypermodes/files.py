@@ -22,7 +22,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it.
     """
-    target = Path(path)
+    target = _behind_links(path)
     if target.is_dir():
         raise IsADirectoryError(
             f"path: {os.fspath(path)!r} is a folder; expected the name of a file to write"
@@ -103,6 +103,29 @@ def make_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise type(error)(f"out: cannot write to {str(folder)!r}: {error.strerror}") from None
+
+
+def _behind_links(path: str | os.PathLike[str]) -> Path:
+    """The file itself: a link to it stays a link. What is no file, such as /dev/null, is not replaced."""
+    target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(
+            f"path: {os.fspath(path)!r} is a device or a pipe; expected the name of a file to write"
+        )
+    return target.resolve() if target.is_symlink() else target
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """See that a file can be written: before the work, not after it."""
+    try:
+        with replacing(path):
+            raise _Checked
+    except _Checked:
+        pass
+
+
+class _Checked(Exception):
+    """Leaves `replacing` before anything is replaced."""
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
