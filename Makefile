@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One thread for the linear algebra of each test process: faces are small, and processes share the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint types imports check bench bench-quality convergence clean
+.PHONY: help demo test lint types imports check bench bench-quality bench-hypergraphs convergence clean
 help:            ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
 
@@ -35,6 +35,10 @@ bench: .venv/.dev  ## ratios, growth exponents and memory: the product Mp, the f
 bench-quality: .venv/.dev  ## clusters against HDBSCAN, spectral, Genie and others; needs HYPERMODES_DATA
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan genieclust
 	$(BIN)/python benchmarks/quality.py
+
+bench-hypergraphs: .venv/.dev  ## groups of hypergraphs against Leiden, Louvain and spectral; needs HYPERMODES_DATA
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check networkx leidenalg
+	$(BIN)/python benchmarks/hypergraphs.py
 
 convergence: .venv/.dev  ## rounds and steps to the certificate on five crescents
 	$(BIN)/python benchmarks/convergence.py

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from hypermodes.affinity import Affinity as Affinity
     from hypermodes.affinity import HyperedgeAffinity as HyperedgeAffinity
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
+    from hypermodes.annotations import Annotations as Annotations
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
+    from hypermodes.changes import Changes as Changes
+    from hypermodes.changes import compare as compare
+    from hypermodes.changes import removal as removal
     from hypermodes.clustering import Clustering as Clustering
     from hypermodes.clustering import cluster_points as cluster_points
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
@@ -24,9 +28,23 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
+    from hypermodes.groups import Groups as Groups
+    from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.interop.formats import formats as formats
+    from hypermodes.interop.formats import read as read
+    from hypermodes.interop.formats import write as write
+    from hypermodes.interop.hypernetx import from_hypernetx as from_hypernetx
+    from hypermodes.interop.hypernetx import to_hypernetx as to_hypernetx
+    from hypermodes.interop.networkx import from_networkx as from_networkx
+    from hypermodes.interop.networkx import to_networkx as to_networkx
+    from hypermodes.interop.xgi import from_xgi as from_xgi
+    from hypermodes.interop.xgi import to_xgi as to_xgi
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
+    from hypermodes.point_tables import PointTable as PointTable
+    from hypermodes.point_tables import read_points as read_points
+    from hypermodes.report import write_report as write_report
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
     from hypermodes.result import Status as Status
@@ -38,9 +56,12 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Affinity": "affinity",
+    "Annotations": "annotations",
     "Certificate": "certificate",
+    "Changes": "changes",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
+    "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Hypergraph": "hypergraph",
     "HypergraphShift": "estimator",
@@ -49,6 +70,7 @@ _HOME = {
     "Mode": "result",
     "ModeSet": "result",
     "ModeTree": "tree",
+    "PointTable": "point_tables",
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
@@ -56,12 +78,26 @@ _HOME = {
     "Status": "result",
     "Voting": "voting",
     "certify": "certificate",
+    "cluster": "groups",
     "cluster_points": "clustering",
+    "compare": "changes",
     "find_modes": "modes",
+    "formats": "interop.formats",
+    "from_hypernetx": "interop.hypernetx",
+    "from_networkx": "interop.networkx",
+    "from_xgi": "interop.xgi",
     "knn_hypergraph": "construct.points",
+    "read": "interop.formats",
+    "read_points": "point_tables",
+    "removal": "changes",
     "shift": "shift",
+    "to_hypernetx": "interop.hypernetx",
+    "to_networkx": "interop.networkx",
+    "to_xgi": "interop.xgi",
+    "write": "interop.formats",
+    "write_report": "report",
 }
-_SUBMODULES = {"baselines", "construct", "datasets", "plotting"}
+_SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}
 
 __all__ = ["__version__", *sorted(_HOME)]
 

@@ -30,10 +30,15 @@ def test_demo_writes_two_pictures_and_two_tables_and_tells_what_it_found(tmp_pat
 
 
 def test_demo_shows_one_progress_bar_and_nothing_on_standard_output_but_the_summary(tmp_path, capsys):
-    main(["demo", "--out", str(tmp_path), "--samples", "40"])
+    main(["demo", "--out", str(tmp_path), "--samples", "40", "--progress"])
     captured = capsys.readouterr()
     assert "shifting: 100%" in captured.err
     assert captured.out.startswith("five crescents")
+
+
+def test_nobody_watches_no_bar(tmp_path, capsys):
+    main(["demo", "--out", str(tmp_path), "--samples", "40"])
+    assert capsys.readouterr().err == ""
 
 
 def test_the_same_seed_gives_the_same_tables(tmp_path):
