@@ -148,7 +148,7 @@ class ModeTree:
         """Clusters where groups need some mass, by excess of mass."""
         from hypermodes._kernels.trees import excess_of_mass
 
-        groups = Groups.of(self, smallest)
+        groups = Condensed.of(self, smallest)
         return groups.written_out(groups.read(smallest, excess_of_mass))
 
     def automatic(self, lowest: float, n_jobs: int | None = -1) -> Level:
@@ -156,7 +156,7 @@ class ModeTree:
         from hypermodes._kernels.trees import excess_of_mass
 
         ladder = self.ladder(lowest)
-        groups = Groups.of(self, lowest)
+        groups = Condensed.of(self, lowest)
         return groups.medoid(groups.read_all(ladder, excess_of_mass, n_jobs), n_jobs)
 
     def into(self, n_clusters: int, lowest: float, n_jobs: int | None = -1) -> Level:
@@ -175,7 +175,7 @@ class ModeTree:
 
         while True:
             ladder = self.ladder(lowest)
-            groups = Groups.of(self, lowest)
+            groups = Condensed.of(self, lowest)
             readings = groups.read_all(ladder, choose, n_jobs)
             exact = [reading for reading in readings if reading.n_clusters == n_clusters]
             if exact or lowest <= self.weights.min():
@@ -192,7 +192,7 @@ class ModeTree:
         large = np.bincount(group, weights=self.weights, minlength=count) >= smallest * _SLACK
         core = np.where(large, np.cumsum(large) - 1, -1)[group].astype(np.int64)
         labels = self.flood(core) if large.any() else core
-        return Level(smallest, core, labels, Groups.of(self, smallest).level, int(large.sum()))
+        return Level(smallest, core, labels, Condensed.of(self, smallest).level, int(large.sum()))
 
     def flood(self, core: np.ndarray) -> np.ndarray:
         """Cluster of each point, given that of some; the others, -1, go where their highest path leads."""
@@ -230,7 +230,7 @@ Choice = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Condensed:
     """The groups of at least some mass in a tree that part from another: what larger ones are made of.
 
     A *summit* is a group that does not part any further. Clusters are groups, so they contain whole summits;
@@ -273,6 +273,22 @@ class Groups:
         sides = home[tree.ends]
         ends = sides[sides[:, 0] != sides[:, 1]]
         return cls(node, level, tuple(stages), is_summit, home, ends, np.bincount(home, tree.weights))
+
+    @property
+    def parents(self) -> np.ndarray:
+        """The group each group parts from; -1 for the root, the last."""
+        parts = self.stages[0]
+        up = np.full(len(parts), -1, np.int64)
+        inner = np.flatnonzero(~self.is_summit)
+        up[parts[inner]] = inner[:, None]
+        return up
+
+    @property
+    def births(self) -> np.ndarray:
+        """The height at which each group parts from its sibling; 0 for the root."""
+        _, ptr, _, height, _ = self.stages
+        up = self.parents
+        return np.where(up < 0, 0.0, height[ptr[np.maximum(up, 0)]])  # where a parent begins, its parts end
 
     def read(self, smallest: float, choose: Choice) -> Reading:
         """Clusters among the groups of some mass, no less than that of these."""

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.tree import RUNG, Links, ModeTree
+from hypermodes.tree import RUNG, Condensed, Links, ModeTree
 
 MOST_LEAVES = 120  # ends of the tree that are drawn; smaller groups are part of what they hang on
 MOST_IN_TREE = 1_000  # modes it is grown from
@@ -30,7 +30,8 @@ def icicle(
     own : (n,) float, optional
         The level each holds together at by itself.
     """
-    node, level, up, birth = _condensed(tree, smallest)
+    condensed = _condensed(tree, smallest)
+    node, level, up, birth = condensed.node, condensed.level, condensed.parents, condensed.births
     n = up.size
     children = [np.flatnonzero(up == k).tolist() for k in range(n)]
     top = np.zeros(n)
@@ -65,14 +66,12 @@ def icicle(
     }
 
 
-def _condensed(tree: ModeTree, smallest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As the kernel `condense`, with a smallest mass that leaves few enough ends."""
-    from hypermodes._kernels.trees import condense
-
+def _condensed(tree: ModeTree, smallest: float) -> Condensed:
+    """The groups of at least some mass, raised until there are few enough ends."""
     while True:
-        node, level, up, birth = condense(tree.children, tree.heights, tree.mass, smallest * (1 - 1e-9))
-        if up.size - np.unique(up[up >= 0]).size <= MOST_LEAVES:
-            return node, level, up, birth
+        groups = Condensed.of(tree, smallest)
+        if groups.is_summit.sum() <= MOST_LEAVES:
+            return groups
         smallest *= RUNG
 
 
