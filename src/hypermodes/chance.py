@@ -13,14 +13,15 @@ less than they are worth, they are cheap.
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.homes import climb, judged, standard_error, sums, words
+from hypermodes.homes import Homes, climb, judged, standard_error, sums, words
+from hypermodes.threads import in_threads
 from hypermodes.ties import Ties, pair_ties
 
 STARTS = (0.03, 0.1, 0.4)  # shares of ties at home to begin with: chance has few
 REPAIRS = 64  # rounds of swapping members that are in a hyperedge twice
 
 
-def price(part: Ties) -> float:
+def price(part: Ties, n_jobs: int | None = 1) -> float:
     """The price of groups of a part: what its shuffled copy would pay, and one standard error."""
     copies = _copies(part.weights)
     every = np.repeat(np.arange(copies.size), copies)
@@ -30,7 +31,13 @@ def price(part: Ties) -> float:
     kept = np.flatnonzero(np.asarray(matrix.sum(axis=1)).ravel() > 0)
     matrix = matrix[kept][:, kept]
     cost, error = 0.0, 0.0
-    found = max((climb(matrix, np.arange(kept.size), x, cost=0.0) for x in STARTS), key=lambda h: h.evidence)
+
+    def search(starts: list[tuple[np.ndarray, float]], cost: float) -> Homes:
+        found = in_threads(n_jobs, lambda start: climb(matrix, *start, cost=cost), starts)
+        return max(found, key=lambda homes: round(homes.evidence, 6))
+
+    alone = np.arange(kept.size)
+    found = search([(alone, share) for share in STARTS], 0.0)
     while found.n_groups > 1:  # Dinkelbach's way to the largest ratio: each one is the next price
         members = sums(matrix, found.labels)[2]
         free = judged(matrix, found.labels, cost=0.0)
@@ -38,10 +45,7 @@ def price(part: Ties) -> float:
         if paid <= cost * (1 + 1e-3):
             break
         cost, error = paid, standard_error(matrix, free) / words(members)
-        again = (
-            climb(matrix, start, free.share, cost=cost) for start in (found.labels, np.arange(kept.size))
-        )
-        found = max(again, key=lambda h: h.evidence)
+        found = search([(found.labels, free.share), (alone, free.share)], cost)
     return cost + error
 
 

@@ -232,7 +232,7 @@ def cluster(
     with tracker(progress, sum(part.vertices.size for part in parts), "grouping") as advance:
         found, leaves = [], []
         for part in parts:
-            homes = _found(part)
+            homes = _found(part, n_jobs)
             found.append(homes)
             leaves.append(_leaves(part, homes, n_jobs))
             advance(part.vertices.size)
@@ -255,11 +255,11 @@ def cluster(
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _found(part: Ties) -> Homes:
+def _found(part: Ties, n_jobs: int | None) -> Homes:
     """The groups of one part; too few vertices to tell anything apart are one."""
     if part.vertices.size < FEWEST:
         return Homes(np.zeros(part.vertices.size, np.int64), 0.5, 0.0)
-    return find_homes(part.matrix, price(part))
+    return find_homes(part.matrix, price(part, n_jobs), n_jobs)
 
 
 def _leaves(part: Ties, homes: Homes, n_jobs: int | None) -> np.ndarray:

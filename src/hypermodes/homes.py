@@ -19,6 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
+from hypermodes.threads import in_threads
+
 STARTS = (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)  # shares of ties at home to begin with
 SWEEPS = 32
 ROUNDS = 32
@@ -49,7 +51,7 @@ class Homes:
         return int(self.labels.max()) + 1
 
 
-def find_homes(matrix: sp.csr_array, cost: float = 1.0) -> Homes:
+def find_homes(matrix: sp.csr_array, cost: float = 1.0, n_jobs: int | None = 1) -> Homes:
     """The groups of the largest evidence that climbing from several starts comes to, or simpler ones.
 
     Of all that are found the one with the fewest groups is taken whose evidence is within one standard error
@@ -57,7 +59,7 @@ def find_homes(matrix: sp.csr_array, cost: float = 1.0) -> Homes:
     """
     n = matrix.shape[0]
     found = [Homes(np.zeros(n, np.int64), 0.5, 0.0)]
-    found += [climb(matrix, np.arange(n), start, cost=cost) for start in STARTS]
+    found += in_threads(n_jobs, lambda start: climb(matrix, np.arange(n), start, cost=cost), STARTS)
     best = max(found, key=lambda homes: round(homes.evidence, 6))
     near = [
         homes
