@@ -222,7 +222,9 @@ def _read_parquet(source: _Source, choice: _Choice) -> PointTable:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ImportError("points: Parquet needs pyarrow: install hypermodes[parquet], or convert to CSV") from None
+        raise ImportError(
+            "points: Parquet needs pyarrow: install hypermodes[parquet], or convert to CSV"
+        ) from None
     try:
         table = pyarrow.parquet.read_table(source.path)
     except (pyarrow.ArrowException, OSError) as error:
