@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
     from hypermodes.result import Status as Status
+    from hypermodes.saliency import Saliency as Saliency
+    from hypermodes.saliency import saliency as saliency
     from hypermodes.shift import Round as Round
     from hypermodes.shift import shift as shift
     from hypermodes.tree import ModeTree as ModeTree
@@ -52,6 +54,7 @@ _HOME = {
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
+    "Saliency": "saliency",
     "Seeker": "modes",
     "Status": "result",
     "Voting": "voting",
@@ -59,6 +62,7 @@ _HOME = {
     "cluster_points": "clustering",
     "find_modes": "modes",
     "knn_hypergraph": "construct.points",
+    "saliency": "saliency",
     "shift": "shift",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "plotting"}
