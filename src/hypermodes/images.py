@@ -3,6 +3,7 @@
 import os
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def as_picture(image: Any, *, longest: int | None = None) -> Picture:
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:
-    """Read the pixels of a picture file: bytes or 16-bit numbers, grey or colour, with alpha if it has some."""
+    """Read the pixels of a picture file: bytes or 16-bit numbers, with alpha if it has some."""
     name = os.fspath(path)
     if not Path(path).exists():
         raise FileNotFoundError(f"image: there is no file {name!r}")
@@ -141,7 +142,7 @@ def shrink(array: np.ndarray, longest: int | None) -> np.ndarray:
         for size in (max(1, round(full * longest / max(height, width))),)
     )
     small = np.empty((rows.size - 1, columns.size - 1, array.shape[2]))
-    for i, (low, high) in enumerate(zip(rows[:-1], rows[1:], strict=True)):  # a strip at a time, for memory
+    for i, (low, high) in enumerate(pairwise(rows)):  # a strip at a time, for memory
         strip = array[low:high].sum(axis=0, dtype=np.float64)
         small[i] = np.add.reduceat(strip, columns[:-1], axis=0) / (high - low)
     return small / np.diff(columns)[None, :, None]
@@ -177,9 +178,8 @@ def _from_array(given: Any, longest: int | None) -> Picture:
     if array.shape[2] in (1, 3):
         return Picture(_rgb(np.clip(shrink(array, longest) / white, 0, 1)), None, full_size)
     alpha = np.clip(array[:, :, -1:] / white, 0, 1)
-    shown = shrink(
-        np.clip(array[:, :, :-1] / white, 0, 1) * alpha, longest
-    )  # what is hidden does not blur in
+    # Colours count by their opacity, so that what is hidden does not blur into what is seen.
+    shown = shrink(np.clip(array[:, :, :-1] / white, 0, 1) * alpha, longest)
     alpha = shrink(alpha, longest)
     if alpha.min() == 1:
         return Picture(_rgb(shown), None, full_size)

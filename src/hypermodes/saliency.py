@@ -64,6 +64,7 @@ def saliency(
     superpixels: int = 250,
     compactness: float = 30.0,
     cuts: int = 3,
+    centred: bool = True,
     working_size: int = 400,
     n_jobs: int | None = -1,
 ) -> Saliency:
@@ -81,6 +82,9 @@ def saliency(
     cuts : int
         The mean of this many cuts into superpixels is taken, √2 more of them from one to the next, around
         ``superpixels``; 1 for a single cut.
+    centred : bool
+        Whether to expect things in the middle, as in pictures that people take; False for pictures with
+        no such habit, of a microscope for example.
     working_size : int
         Pictures with a longer side than this are made smaller for the work, so that time is bounded; the
         map is enlarged again.
@@ -93,8 +97,9 @@ def saliency(
 
     Notes
     -----
-    How it works, step by step, is in `hypermodes.scene.see` and docs/saliency.md. A picture of one colour has a map
-    of zeros; where no difference can be seen (2.3 units of CIELAB), the map stays below 1 in proportion.
+    How it works, step by step, is in `hypermodes.scene.see` and docs/saliency.md. A picture of one colour has
+    a map of zeros; where no difference can be seen (2.3 units of CIELAB), the map stays below 1 in
+    proportion.
 
     Examples
     --------
@@ -110,11 +115,18 @@ def saliency(
     _check_count("working_size", working_size, 16)
     if not (isinstance(compactness, int | float | np.number) and 0 < compactness < np.inf):
         raise ValueError(f"compactness: expected a positive number; got {compactness!r}")
+    if not isinstance(centred, bool | np.bool_):
+        raise ValueError(f"centred: expected True or False; got {centred!r}")
     workers(n_jobs)
     picture = as_picture(image, longest=working_size)
     counts = [round(superpixels * 2 ** (step / 2)) for step in np.arange(cuts) - (cuts - 1) / 2]
     scenes = tuple(
-        see(slic_superpixels(picture.rgb, count, compactness=compactness), n_jobs=n_jobs) for count in counts
+        see(
+            slic_superpixels(picture.rgb, count, compactness=compactness),
+            centred=bool(centred),
+            n_jobs=n_jobs,
+        )
+        for count in counts
     )
     small = np.mean([scene.superpixels.paint(scene.values) for scene in scenes], axis=0)
     if picture.alpha is not None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from hypermodes.files import make_folder
 from hypermodes.images import as_picture, enlarge, read_image, write_png
-from hypermodes.result import ModeSet
 from hypermodes.saliency import Saliency, saliency
 
 _OUTLINE = (0.84, 0.20, 0.42)  # the accent of the other pictures
@@ -25,11 +24,7 @@ class Written(NamedTuple):
 
     def summary(self) -> str:
         """One paragraph for people."""
-        modes: ModeSet | None = self.found.modes
-        if modes is None:
-            scene = "nothing stands out"
-        else:
-            scene = f"{modes!r}"
+        scene = "nothing stands out" if self.found.modes is None else repr(self.found.modes)
         names = f"{self.mask.name}, {self.overlay.name}"
         return f"{self.found!r}\nscene:   {scene}\nwritten: {self.map}, {names}"
 
@@ -40,9 +35,10 @@ def write_saliency(
     *,
     superpixels: int = 250,
     cuts: int = 3,
+    centred: bool = True,
     n_jobs: int | None = -1,
 ) -> Written:
-    """Find what stands out in a picture file; write ``NAME-map.png``, ``NAME-mask.png``, ``NAME-overlay.png``.
+    """Find what stands out in a picture file; write ``NAME-map.png``, ``-mask.png`` and ``-overlay.png``.
 
     Parameters
     ----------
@@ -50,14 +46,14 @@ def write_saliency(
         Of a picture.
     out : path, optional
         Folder to write to, made if need be; that of the picture if not given.
-    superpixels, cuts, n_jobs
+    superpixels, cuts, centred, n_jobs
         As in `hypermodes.saliency`.
     """
     path = Path(image)
     pixels = read_image(path)
     folder = path.parent if out is None else Path(out)
     make_folder(folder)
-    found = saliency(pixels, superpixels=superpixels, cuts=cuts, n_jobs=n_jobs)
+    found = saliency(pixels, superpixels=superpixels, cuts=cuts, centred=centred, n_jobs=n_jobs)
     written = Written(found, *(folder / f"{path.stem}-{what}.png" for what in ("map", "mask", "overlay")))
     write_png(written.map, found.map)
     write_png(written.mask, found.mask)

@@ -71,13 +71,13 @@ class Scene:
         return f"Scene({counted(self.superpixels.n, 'superpixel')}, {counted(n_modes, 'mode')})"
 
 
-def see(superpixels: Superpixels, *, n_jobs: int | None = -1) -> Scene:
+def see(superpixels: Superpixels, *, centred: bool = True, n_jobs: int | None = -1) -> Scene:
     """Find what stands out: regions as hyperedges, worth their contrast; modes; figure against ground.
 
     1. The regions around every superpixel at three scales, each soft: `soft_regions`.
     2. Superpixels are background as far as their regions are held by the border, `background`; the rest is
-       worth its contrast to that, more in the middle. A region is worth its mean contrast times its mean
-       probability not to be background.
+       worth its contrast to that, more in the middle if ``centred``. A region is worth its mean contrast
+       times its mean probability not to be background.
     3. Modes of the hypergraph of these regions. A region is then worth what its mode is, a superpixel the
        mean of the regions it is in: what belongs to one thing stands out as one thing.
     4. `settle` weighs that figure against that ground, `posterior` asks for each superpixel whether its
@@ -86,7 +86,9 @@ def see(superpixels: Superpixels, *, n_jobs: int | None = -1) -> Scene:
     paths = appearance_paths(superpixels)
     regions = soft_regions(paths)
     behind = background(regions, superpixels)
-    cue = stretched(contrast(superpixels, behind)) * middle(superpixels)
+    cue = stretched(contrast(superpixels, behind))
+    if centred:
+        cue *= middle(superpixels)
     worth = region_worth(regions, superpixels, cue, behind)
     kept = worth > LEAST * worth.max()
     if not kept.any():
