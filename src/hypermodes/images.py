@@ -152,12 +152,14 @@ def enlarge(values: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """Bring (h, w) to another size by linear interpolation between the middles of pixels, as float32."""
     values = np.asarray(values, dtype=np.float32)
     for axis, (small, full) in enumerate(zip(values.shape, size, strict=True)):
+        if small == full:
+            continue
         place = np.clip((np.arange(full) + 0.5) * small / full - 0.5, 0, small - 1)
         low = np.minimum(place.astype(np.int64), max(small - 2, 0))
         share = (place - low).astype(np.float32)
         share = share[:, None] if axis == 0 else share[None, :]
         one, other = (values.take(np.minimum(low + step, small - 1), axis=axis) for step in (0, 1))
-        values = one + (other - one) * share
+        values = (1 - share) * one + share * other
     return values
 
 

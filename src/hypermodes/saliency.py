@@ -8,8 +8,11 @@ import numpy as np
 from hypermodes.construct.superpixels import Superpixels, slic_superpixels
 from hypermodes.images import as_picture, enlarge
 from hypermodes.result import ModeSet, counted
-from hypermodes.scene import Scene, otsu, see
+from hypermodes.scene import Scene, see
 from hypermodes.threads import workers
+
+LIKELY = 0.5
+"""From here on a pixel is in the mask: the map is a mean of probabilities."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,9 +24,7 @@ class Saliency:
     map : (h, w) float32
         How much each pixel stands out, from 0 to 1; height and width are those of the picture.
     mask : (h, w) bool
-        Where the map is at least `threshold`.
-    threshold : float
-        What parts the map best in two (Otsu).
+        Where the map is at least 1/2: what stands out more likely than not.
     scenes : tuple of Scene
         The picture at its working size, cut into superpixels of a few sizes, coarse to fine: what each cut
         saw. The map is their mean.
@@ -31,7 +32,6 @@ class Saliency:
 
     map: np.ndarray
     mask: np.ndarray
-    threshold: float
     scenes: tuple[Scene, ...]
 
     @property
@@ -132,10 +132,9 @@ def saliency(
     if picture.alpha is not None:
         small = small * picture.alpha
     found = np.clip(enlarge(small, picture.full_size), 0, 1)
-    threshold = otsu(small.ravel()) if small.any() else 1.0
-    mask = (found >= threshold) & (found > 0)
+    mask = found >= LIKELY
     found.flags.writeable = mask.flags.writeable = False
-    return Saliency(found, mask, threshold, scenes)
+    return Saliency(found, mask, scenes)
 
 
 def _check_count(name: str, given: Any, least: int) -> None:

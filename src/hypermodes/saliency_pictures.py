@@ -8,7 +8,7 @@ import numpy as np
 
 from hypermodes.files import make_folder
 from hypermodes.images import as_picture, enlarge, read_image, write_png
-from hypermodes.saliency import Saliency, saliency
+from hypermodes.saliency import LIKELY, Saliency, saliency
 
 _OUTLINE = (0.84, 0.20, 0.42)  # the accent of the other pictures
 _DIM = 0.3  # how bright what does not stand out is
@@ -65,9 +65,8 @@ def overlay(image: object, found: Saliency, *, longest: int = 1600) -> np.ndarra
     """The picture, darker where it does not stand out, and a line around the mask: (h, w, 3) from 0 to 1."""
     picture = as_picture(image, longest=longest)
     light = enlarge(found.map, picture.size) if picture.size != found.map.shape else found.map
-    inside = light >= found.threshold if found.mask.any() else np.zeros(light.shape, dtype=bool)
     shown = picture.rgb * (_DIM + (1 - _DIM) * light[:, :, None])
-    shown[_outline(inside, max(1, max(picture.size) // 300))] = _OUTLINE
+    shown[_outline(light >= LIKELY, max(1, max(picture.size) // 300))] = _OUTLINE
     return shown
 
 

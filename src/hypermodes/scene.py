@@ -20,6 +20,7 @@ from hypermodes.saliency_cues import NOTICEABLE, background, contrast, middle
 ALIKE = 10.0  # CIELAB: superpixels that differ by less belong together
 TRUST = 5.0  # how much more the background is to be trusted than the figure
 LEAST = 0.05  # regions worth less than this part of the best are left out
+GROUND = 0.01  # regions less likely than this not to be background are left out as well
 TIE = 0.1  # neighbours hold together a little, however different they are
 
 
@@ -106,10 +107,15 @@ def see(superpixels: Superpixels, *, centred: bool = True, n_jobs: int | None = 
 def region_worth(
     regions: np.ndarray, superpixels: Superpixels, cue: np.ndarray, behind: np.ndarray
 ) -> np.ndarray:
-    """Mean contrast of a region times its mean probability not to be background, (scales, n)."""
-    mass = np.where(regions >= MEMBER, regions, 0.0) * superpixels.area
+    """Mean contrast of a region times its mean probability not to be background, (scales, n).
+
+    Means over the members of a region, by area: regions with the same members are worth the same. Those that
+    are background for all but certain are worth nothing.
+    """
+    mass = np.where(regions >= MEMBER, superpixels.area, 0.0)
     mass /= mass.sum(axis=2, keepdims=True)
-    worth: np.ndarray = (mass @ cue) * (1 - mass @ behind)
+    free = 1 - mass @ behind
+    worth: np.ndarray = np.where(free > GROUND, (mass @ cue) * free, 0.0)
     return worth
 
 

@@ -139,8 +139,8 @@ def mode_labels(example: Example) -> tuple[np.ndarray, np.ndarray]:
 
 def picture(examples: Sequence[Example]) -> "Figure":
     """One row a picture: itself, what people marked, modes and maps of graph shift and hypergraph shift."""
-    titles = ("picture", "marked", "graph shift: modes", "hypergraph shift: modes", "graph shift",
-              "hypergraph shift")  # fmt: skip
+    titles = ("picture", "marked", "graph shift: modes", "hypergraph shift: modes", "graph shift: map",
+              "hypergraph shift: map")  # fmt: skip
     plt = pyplot()
     figure, axes = plt.subplots(
         len(examples),
@@ -158,7 +158,7 @@ def picture(examples: Sequence[Example]) -> "Figure":
             np.full(cut.labels.shape, 0.5) if example.truth is None else example.truth.astype(float),
             cut.paint(coloured(graph, by_graph)),
             cut.paint(coloured(hyper, scene.figure)),
-            cut.paint(by_graph),
+            cut.paint(graph_shift_saliency(cut)),
             cut.paint(scene.values),
         ]
         for panel, pixels in zip(row, shown, strict=True):
