@@ -13,14 +13,8 @@ RGB = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
 
 @pytest.mark.parametrize(
     "same",
-    [
-        RGB / 255.0,
-        (RGB / 255.0).astype(np.float64),
-        RGB.astype(np.uint16) * 257,
-        RGB.astype(int),
-        RGB.tolist(),
-    ],
-    ids=["float", "float64", "uint16", "int64", "list"],
+    [RGB / 255.0, RGB.astype(np.uint16) * 257, RGB.astype(int), RGB.tolist()],
+    ids=["float", "uint16", "int64", "list"],
 )
 def test_the_type_of_the_numbers_plays_no_part(same):
     assert as_picture(same).rgb == pytest.approx(as_picture(RGB).rgb, abs=1e-12)
@@ -145,7 +139,7 @@ def test_what_is_written_can_be_read(tmp_path):
         (np.array([[-0.1, 0.5]]), r"^image: expected floats from 0 to 1; got -0\.1"),
         (
             np.array([[0, 256]]),
-            r"^image: expected whole numbers from 0 to 255, or the type uint16; got 0 to 256",
+            r"^image: expected whole numbers from 0 to 255, .*uint16; got 0 to 256",
         ),
         (np.array([[-1, 3]]), r"^image: expected whole numbers"),
     ],

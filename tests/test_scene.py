@@ -120,7 +120,7 @@ def test_worth_goes_from_superpixels_to_regions_to_modes_and_back():
     worth = region_worth(regions, superpixels, cue, behind)
     held = np.where(regions >= MEMBER, regions, 0)
     for scale, i in ((0, 3), (2, 10)):
-        weights = held[scale, i] * superpixels.area
+        weights = (held[scale, i] > 0) * superpixels.area
         expected = np.average(cue, weights=weights) * (1 - np.average(behind, weights=weights))
         assert worth[scale, i] == pytest.approx(expected)
     kept = worth > 0.05 * worth.max()
@@ -141,7 +141,7 @@ def test_worth_goes_from_superpixels_to_regions_to_modes_and_back():
 def with_object(noise=0.0):
     """A red square on grey, 12 x 12 square superpixels."""
     row, column = np.mgrid[:48, :48]
-    lab = np.zeros((48, 48, 3)) + [50, 0, 0]
+    lab = np.full((48, 48, 3), (50.0, 0.0, 0.0))
     lab[16:32, 20:36] = [50, 60, 40]
     lab += np.random.default_rng(0).normal(scale=noise, size=lab.shape) if noise else 0
     return Superpixels.of((row // 4) * 12 + column // 4, lab)
@@ -205,7 +205,7 @@ def test_lightness_moved_as_a_whole_changes_nothing():
     straight = photo()
     lab = straight.colour[straight.labels] + noise_like(straight)
     one = see(Superpixels.of(straight.labels, lab))
-    other = see(Superpixels.of(straight.labels, lab + [7.0, 0, 0]))
+    other = see(Superpixels.of(straight.labels, lab + np.array([7.0, 0, 0])))
     assert other.values == pytest.approx(one.values, abs=1e-6)
 
 
@@ -232,7 +232,7 @@ def test_what_no_eye_can_see_does_not_stand_out(noise):
 
 def test_the_middle_is_expected_only_if_asked_for():
     row, column = np.mgrid[:48, :48]
-    lab = np.zeros((48, 48, 3)) + [50, 0, 0]
+    lab = np.full((48, 48, 3), (50.0, 0.0, 0.0))
     lab[20:28, 20:28] = lab[4:12, 4:12] = [50, 60, 40]  # the same thing in the middle and in a corner
     superpixels = Superpixels.of((row // 4) * 12 + column // 4, lab)
     middle_one, corner_one = 5 * 12 + 5, 1 * 12 + 1
