@@ -112,22 +112,24 @@ def summary(compared: Mapping[str, Mapper], runs: Runs) -> list[list[object]]:
 
 def report(compared: Mapping[str, Mapper], runs: Runs, examples: Sequence[Example]) -> str:
     """The table, and in how many modes an object lies."""
-    graph, hyper = np.array([pieces_of(example) for example in examples]).T
+    graph, hyper = np.array([pieces_of(example) for example in examples]).transpose(1, 2, 0)
     return (
         f"ECSSD, {counted(len(examples), 'picture')}, mean and standard error over pictures; "
         "F with β² = 0.3\n\n"
         f"{markdown(HEAD, summary(compared, runs))}\n\n"
-        "Modes that an object lies in (exp of the entropy of their shares of it): graph shift "
-        f"{_mean(graph)}, hypergraph shift {_mean(hyper)}"
+        "Modes that an object lies in (exp of the entropy of their shares of it), and how much of it lies in "
+        f"any: graph shift {_mean(graph[0])}, {graph[1].mean():.0%}; hypergraph shift {_mean(hyper[0])}, "
+        f"{hyper[1].mean():.0%}"
     )
 
 
-def pieces_of(example: Example) -> tuple[float, float]:
-    """In how many modes the object of a picture lies: of graph shift, of hypergraph shift."""
+def pieces_of(example: Example) -> list[tuple[float, float]]:
+    """In how many modes the object lies, and what part of it in any: of graph shift, of hypergraph shift."""
     assert example.truth is not None
-    graph, hyper = mode_labels(example)
-    cut = example.superpixels
-    return pieces(cut.paint(graph), example.truth), pieces(cut.paint(hyper), example.truth)
+    painted = [example.superpixels.paint(labels) for labels in mode_labels(example)]
+    return [
+        (pieces(labels, example.truth), float((labels[example.truth] >= 0).mean())) for labels in painted
+    ]
 
 
 def mode_labels(example: Example) -> tuple[np.ndarray, np.ndarray]:
