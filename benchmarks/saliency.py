@@ -6,8 +6,8 @@
 
 The pictures are those of `ecssd` in the folder HYPERMODES_DATA points at. F has β² = 0.3: its maximum over
 thresholds, of precision and recall that are means over pictures, and at twice the mean of the map; MAE is the
-mean absolute error. OpenCV's methods take part if opencv-contrib-python is installed. Superpixels are SLIC with
-250 segments and compactness 30; the first method, our default, makes its own.
+mean absolute error. OpenCV's methods take part if opencv-contrib-python is installed. Superpixels are SLIC
+with 250 segments and compactness 30; the first method, our default, makes its own.
 """
 
 import argparse

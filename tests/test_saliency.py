@@ -11,6 +11,7 @@ import skimage
 from PIL import Image
 
 import hypermodes as hm
+from drawn import SQUARE, square
 from hypermodes.experiments.salient import ecssd
 from hypermodes.experiments.salient_scores import max_f, scored
 
@@ -20,17 +21,6 @@ PHOTOS = Path(skimage.__file__).parent / "data"
 def photo(name, step=1):
     with Image.open(PHOTOS / name) as opened:
         return np.asarray(opened.convert("RGB"))[::step, ::step]
-
-
-def square(shape=(90, 120), dtype=np.uint8):
-    """A red square on grey."""
-    image = np.full((*shape, 3), 90, np.uint8)
-    image[30:60, 45:80] = (200, 40, 30)
-    return image.astype(dtype)
-
-
-SQUARE = np.zeros((90, 120), dtype=bool)
-SQUARE[30:60, 45:80] = True
 
 
 def overlap(one, other):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import hypermodes as hm
+from drawn import SQUARE, square
 from hypermodes.images import read_image, write_png
 from hypermodes.saliency_pictures import overlay, write_saliency
-from test_saliency import SQUARE, square
 
 
 def test_three_pictures_are_written_beside_the_photograph_or_where_asked(tmp_path):

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from skimage.data import chelsea
 
-from construct.test_superpixels import checkered
+from drawn import cat, checkered, with_object
 from hypermodes import find_modes
 from hypermodes.construct.regions import MEMBER, appearance_paths, links, region_hypergraph, soft_regions
-from hypermodes.construct.superpixels import Superpixels, slic_superpixels
+from hypermodes.construct.superpixels import Superpixels
 from hypermodes.saliency_cues import background, boundary_connectivity, contrast, middle
 from hypermodes.scene import (
     ALIKE,
@@ -138,19 +137,6 @@ def test_worth_goes_from_superpixels_to_regions_to_modes_and_back():
 # -- laws of the whole --------------------------------------------------------------------------------
 
 
-def with_object(noise=0.0):
-    """A red square on grey, 12 x 12 square superpixels."""
-    row, column = np.mgrid[:48, :48]
-    lab = np.full((48, 48, 3), (50.0, 0.0, 0.0))
-    lab[16:32, 20:36] = [50, 60, 40]
-    lab += np.random.default_rng(0).normal(scale=noise, size=lab.shape) if noise else 0
-    return Superpixels.of((row // 4) * 12 + column // 4, lab)
-
-
-def photo():
-    return slic_superpixels(chelsea()[::2, ::2] / 255, 120)
-
-
 def test_an_object_is_one_mode_certified_and_stands_out_alone():
     scene = see(with_object())
     inside = scene.superpixels.colour[:, 1] > 10
@@ -163,14 +149,14 @@ def test_an_object_is_one_mode_certified_and_stands_out_alone():
 
 
 def test_all_modes_of_a_photograph_are_certified():
-    scene = see(photo())
+    scene = see(cat())
     assert all(mode.certificate.holds() for mode in scene.modes)
     assert repr(scene) == f"Scene({scene.superpixels.n} superpixels, {len(scene.modes)} modes)"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_numbers_of_superpixels_play_no_part(seed):
-    straight = photo()
+    straight = cat()
     order = np.random.default_rng(seed).permutation(straight.n)
     lab = straight.colour[straight.labels] + noise_like(straight)
     one = see(Superpixels.of(straight.labels, lab))
@@ -182,7 +168,7 @@ def test_the_numbers_of_superpixels_play_no_part(seed):
 
 @pytest.mark.parametrize("turn", [np.fliplr, np.flipud, np.transpose])
 def test_mirroring_superpixels_mirrors_what_stands_out(turn):
-    straight = photo()
+    straight = cat()
     lab = straight.colour[straight.labels] + noise_like(straight)
     one = see(Superpixels.of(straight.labels, lab))
     turned = np.stack([turn(lab[:, :, c]) for c in range(3)], axis=2)
@@ -191,7 +177,7 @@ def test_mirroring_superpixels_mirrors_what_stands_out(turn):
 
 
 def test_the_size_of_pixels_plays_no_part():
-    straight = photo()
+    straight = cat()
     lab = straight.colour[straight.labels] + noise_like(straight)
     bigger = Superpixels.of(np.kron(straight.labels, np.ones((2, 2), int)), lab.repeat(2, 0).repeat(2, 1))
     assert see(bigger).values == pytest.approx(see(Superpixels.of(straight.labels, lab)).values, abs=1e-6)
@@ -202,7 +188,7 @@ def noise_like(superpixels):
 
 
 def test_lightness_moved_as_a_whole_changes_nothing():
-    straight = photo()
+    straight = cat()
     lab = straight.colour[straight.labels] + noise_like(straight)
     one = see(Superpixels.of(straight.labels, lab))
     other = see(Superpixels.of(straight.labels, lab + np.array([7.0, 0, 0])))

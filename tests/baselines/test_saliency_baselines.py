@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from construct.test_superpixels import checkered
+from drawn import cat, checkered, with_object
 from hypermodes.baselines.saliency import METHODS
 from hypermodes.baselines.saliency.graph_modes import graph_modes, vertex_worth
 from hypermodes.baselines.saliency.manifold_ranking import affinity, manifold_ranking, ranks
@@ -18,7 +18,6 @@ from hypermodes.baselines.saliency.robust_background import (
     weighted_contrast,
 )
 from hypermodes.construct.superpixels import Superpixels
-from test_scene import photo, with_object
 
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 
@@ -91,7 +90,7 @@ def test_ranks_solve_their_equation_and_no_query_counts_for_itself():
 
 
 def test_manifold_ranking_is_its_two_stages():
-    superpixels = photo()
+    superpixels = cat()
     matrix = ranks(affinity(superpixels, 10.0), 0.99)
 
     def normal(x):
@@ -105,7 +104,7 @@ def test_manifold_ranking_is_its_two_stages():
 
 
 def test_the_printed_optimisation_is_an_option():
-    superpixels = photo()
+    superpixels = cat()
     assert (robust_background(superpixels, trust=1.0, clean=False) != robust_background(superpixels)).any()
 
 
@@ -128,7 +127,7 @@ def test_an_object_stands_out_from_its_ground(method):
 
 @every_method
 def test_values_go_from_0_to_1_and_repeat(method):
-    superpixels = photo()
+    superpixels = cat()
     found = method(superpixels)
     assert found.shape == (superpixels.n,)
     assert found.min() == 0
@@ -138,7 +137,7 @@ def test_values_go_from_0_to_1_and_repeat(method):
 
 @every_method
 def test_the_numbers_of_superpixels_play_no_part(method):
-    straight = photo()
+    straight = cat()
     order = np.random.default_rng(0).permutation(straight.n)
     rng = np.random.default_rng(9)
     lab = straight.colour[straight.labels] + rng.normal(scale=2, size=(*straight.labels.shape, 3))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from skimage.color import rgb2lab
 
+from drawn import checkered
 from hypermodes.construct.regions import (
     MEMBER,
     appearance_paths,
@@ -13,16 +14,7 @@ from hypermodes.construct.regions import (
     region_hypergraph,
     soft_regions,
 )
-from hypermodes.construct.superpixels import Superpixels, slic_superpixels
-
-
-def checkered(seed=0, size=(12, 16), cell=4):
-    """Square superpixels with random colours."""
-    rng = np.random.default_rng(seed)
-    row, column = np.mgrid[: size[0], : size[1]] // cell
-    labels = row * (size[1] // cell) + column
-    lab = rng.random((labels.max() + 1, 3))[labels] * [100, 60, 60] + rng.normal(size=(*size, 3))
-    return Superpixels.of(labels, lab), lab
+from hypermodes.construct.superpixels import slic_superpixels
 
 
 def test_every_measure_is_what_it_says():

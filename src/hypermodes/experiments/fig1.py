@@ -127,9 +127,7 @@ def pieces_of(example: Example) -> list[tuple[float, float]]:
     """In how many modes the object lies, and what part of it in any: of graph shift, of hypergraph shift."""
     assert example.truth is not None
     painted = [example.superpixels.paint(labels) for labels in mode_labels(example)]
-    return [
-        (pieces(labels, example.truth), float((labels[example.truth] >= 0).mean())) for labels in painted
-    ]
+    return [(pieces(labels, example.truth), float((labels[example.truth] >= 0).mean())) for labels in painted]
 
 
 def mode_labels(example: Example) -> tuple[np.ndarray, np.ndarray]:
