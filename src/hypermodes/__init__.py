@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
     from hypermodes.result import Status as Status
+    from hypermodes.saliency import Saliency as Saliency
+    from hypermodes.saliency import saliency as saliency
     from hypermodes.shift import Round as Round
     from hypermodes.shift import shift as shift
     from hypermodes.tree import ModeTree as ModeTree
@@ -74,6 +76,7 @@ _HOME = {
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
+    "Saliency": "saliency",
     "Seeker": "modes",
     "Status": "result",
     "Voting": "voting",
@@ -90,6 +93,7 @@ _HOME = {
     "read": "interop.formats",
     "read_points": "point_tables",
     "removal": "changes",
+    "saliency": "saliency",
     "shift": "shift",
     "to_hypernetx": "interop.hypernetx",
     "to_networkx": "interop.networkx",

@@ -19,6 +19,9 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
+COMMANDS = {"info", "modes", "cluster", "query", "convert", "saliency", "demo", "reproduce", "completion"}
+
+
 @pytest.fixture(scope="module")
 def complete_bash(tmp_path_factory):
     if shutil.which("bash") is None:
@@ -39,7 +42,7 @@ def complete_bash(tmp_path_factory):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([""], {"info", "modes", "cluster", "query", "convert", "demo", "reproduce", "completion"}),
+        ([""], COMMANDS),
         (["mo"], {"modes"}),
         (["--v"], {"--version"}),
         (["modes", "--st"], {"--starts"}),
@@ -52,7 +55,7 @@ def complete_bash(tmp_path_factory):
         (["modes", "f.json", "--out", ""], {"FILES"}),
         (["cluster", "--po"], {"--points"}),
         (["completion", ""], {"bash", "zsh", "fish"}),
-        (["reproduce", "f"], {"fig5", "fig6"}),
+        (["reproduce", "f"], {"fig1", "fig5", "fig6"}),
         (["convert", "a.json", "b.hgr", "--to", "h"], {"hif", "hmetis"}),
     ],
 )

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from hypermodes import __version__
@@ -120,3 +121,25 @@ def test_importing_the_package_loads_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
     assert run.stdout.splitlines() == ["[]", "['numpy', 'scipy']"]
+
+
+def test_saliency_writes_three_pictures_and_refuses_what_is_none(run, tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed: no pictures")
+    pytest.importorskip("skimage", reason="scikit-image is not installed: no superpixels")
+    pixels = np.full((60, 80, 3), 40, np.uint8)
+    pixels[20:40, 30:50] = (250, 200, 10)
+    image.fromarray(pixels).save(tmp_path / "square.png")
+    code, out, err = run("saliency", tmp_path / "square.png", "--out", tmp_path / "found")
+    assert (code, err) == (0, "")
+    assert "in the mask" in out
+    mask = np.asarray(image.open(tmp_path / "found" / "square-mask.png"))
+    assert mask[30, 40] > 0
+    assert mask[5, 5] == 0
+    assert {p.name for p in (tmp_path / "found").iterdir()} == {
+        "square-map.png",
+        "square-mask.png",
+        "square-overlay.png",
+    }
+    (tmp_path / "no.png").write_text("no picture")
+    code, out, err = run("saliency", tmp_path / "no.png")
+    assert (code, out, err.count("\n")) == (1, "", 1)

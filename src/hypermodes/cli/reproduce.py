@@ -20,10 +20,11 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         _run,
         help="run an experiment of the paper; write a picture and tables",
         description="Run an experiment of the paper with every method; write a picture, every run as CSV and "
-        "a summary. fig5: clustering accuracy; fig6: time and iterations. Both take minutes.",
+        "a summary. fig1: what stands out in pictures; fig5: clustering accuracy; fig6: time and iterations. "
+        "Each takes minutes.",
         examples=_EXAMPLES,
     )
-    parser.add_argument("figure", choices=("fig5", "fig6"), help="figure of the paper")
+    parser.add_argument("figure", choices=("fig1", "fig5", "fig6"), help="figure of the paper")
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write; hypermodes-FIGURE if not given"
     )
@@ -42,9 +43,9 @@ def _run(arguments: argparse.Namespace) -> None:
 
     plotting.pyplot().switch_backend("agg")  # without matplotlib, fail before the work and not after it
 
-    from hypermodes.experiments import fig5, fig6
+    from hypermodes.experiments import fig1, fig5, fig6
 
-    run = {"fig5": fig5.run, "fig6": fig6.run}[arguments.figure]
+    run = {"fig1": fig1.run, "fig5": fig5.run, "fig6": fig6.run}[arguments.figure]
     print(
         run(
             arguments.out or Path(f"hypermodes-{arguments.figure}"),
