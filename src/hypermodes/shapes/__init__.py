@@ -1,0 +1,1 @@
+"""Shapes from silhouettes: contours, shape contexts, and how far any two shapes are apart."""

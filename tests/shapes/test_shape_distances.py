@@ -1,0 +1,151 @@
+"""Distances of shapes: against a slow search, under what must not matter, and from a cache."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("skimage", reason="scikit-image is not installed: no outlines")
+
+from hypermodes.experiments.solids import SOLIDS, silhouettes
+from hypermodes.shapes import distances as module
+from hypermodes.shapes.contexts import mirrored, shape_contexts
+from hypermodes.shapes.contours import contour
+from hypermodes.shapes.distances import shape_distances
+from hypermodes.shapes.silhouettes import read_silhouettes
+
+
+def literal_distance(one, other, band, turns):
+    """The cheapest walk along both outlines, over given rotations of the other and its mirror image."""
+    n = len(one)
+    best = np.inf
+    for image, rotations in ((other, turns[0]), (mirrored(other), turns[1])):
+        cost = 1 - one.reshape(n, -1) @ image.reshape(n, -1).T
+        for turn in rotations:
+            total = np.full((n, 2 * band + 1), np.inf)
+            for i in range(n):
+                for e in range(2 * band + 1):
+                    here = cost[i, (i - turn + e - band) % n]
+                    ways = [here * (1 + abs(e - band))] if i == 0 else [total[i - 1, e] + 2 * here]
+                    if i and e < 2 * band:
+                        ways.append(total[i - 1, e + 1] + here)
+                    if i and e:
+                        ways.append(total[i, e - 1] + here)
+                    total[i, e] = min(ways)
+            best = min(best, total[-1].min() / 2 / n)
+    return best
+
+
+def literal_turns(one, other):
+    n = len(one)
+    similarity = one.reshape(n, -1) @ other.reshape(n, -1).T
+    agreement = [sum(similarity[i, (i - turn) % n] for i in range(n)) for turn in range(n)]
+    return np.argsort(agreement)[::-1][: module.TURNS]
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Four views of each of five solids."""
+    chosen = [
+        (name, view, mask)
+        for name, view, mask in silhouettes(64, n_views=4)
+        if name in ("hammer", "fish", "star", "cup", "chair")
+    ]
+    return np.array([name for name, _, _ in chosen]), [mask for _, _, mask in chosen]
+
+
+@pytest.fixture(scope="module")
+def contexts(views):
+    return np.stack([shape_contexts(contour(mask, 40)) for mask in views[1]])
+
+
+def test_distances_are_the_cheapest_walks(contexts):
+    few = contexts[:6]
+    table = shape_distances(few)
+    order = np.lexsort(few.reshape(6, -1)[:, :: max(1, few[0].size // 64)].T[::-1])
+    for a, i in enumerate(order):
+        for j in order[a + 1 :]:
+            one, other = few[i].astype(float), few[j].astype(float)
+            turns = literal_turns(one, other), literal_turns(one, mirrored(other))
+            assert table[i, j] == pytest.approx(literal_distance(one, other, module.BAND, turns), abs=1e-5)
+
+
+def test_a_table_of_distances(contexts):
+    table = shape_distances(contexts)
+    assert table.shape == (20, 20)
+    assert table.dtype == np.float32
+    np.testing.assert_array_equal(table, table.T)
+    np.testing.assert_array_equal(np.diag(table), 0)
+    assert 0 < table[~np.eye(20, dtype=bool)].min() <= table.max() < 1
+
+
+def test_order_threads_and_blocks_play_no_part(contexts, monkeypatch):
+    table = shape_distances(contexts)
+    shuffled = np.random.default_rng(1).permutation(20)
+    np.testing.assert_array_equal(shape_distances(contexts[shuffled]), table[np.ix_(shuffled, shuffled)])
+    np.testing.assert_array_equal(shape_distances(contexts, n_jobs=1), table)
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    np.testing.assert_allclose(shape_distances(contexts), table, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [np.rot90, np.fliplr, np.flipud, lambda m: np.kron(m, np.ones((2, 2), bool)), lambda m: np.pad(m, 9)],
+)
+def test_turned_mirrored_larger_or_elsewhere_a_shape_is_close_to_itself(views, change):
+    masks = views[1][::4]
+    both = [*masks, *(change(mask) for mask in masks)]
+    table = shape_distances(np.stack([shape_contexts(contour(mask)) for mask in both]))
+    n = len(masks)
+    again = np.diag(table[:n, n:])
+    others = table[:n, :n][~np.eye(n, dtype=bool)]
+    assert again.max() < 0.5 * others.min()
+
+
+def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 4)
+    table = shape_distances(contexts)
+    done = []
+
+    def stop(count, total):
+        done.append(count)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shape_distances(contexts, cache=tmp_path, n_jobs=1, progress=stop)
+    kept = sorted(tmp_path.rglob("*.npy"))
+    assert 0 < len(kept) < 5
+    kept[0].write_bytes(kept[0].read_bytes()[:50])  # damaged: made again
+    calls = []
+    compute = module._block
+    monkeypatch.setattr(module, "_block", lambda *a: calls.append(a[-1]) or compute(*a))
+    np.testing.assert_array_equal(shape_distances(contexts, cache=tmp_path), table)
+    assert len(calls) == 5 - len(kept) + 1
+    calls.clear()
+    np.testing.assert_array_equal(shape_distances(contexts, cache=tmp_path), table)
+    assert not calls
+    shape_distances(contexts[:8], cache=tmp_path)  # other shapes are another table
+    assert calls
+
+
+@pytest.mark.parametrize(
+    "bad", [np.zeros((3, 4)), np.zeros((2, 5, 8, 12), int), np.full((2, 5, 8, 12), np.nan)]
+)
+def test_what_is_no_context_is_refused(bad):
+    with pytest.raises(ValueError, match="contexts: expected"):
+        shape_distances(bad)
+
+
+def test_there_are_21_solids_and_views_of_one_are_closer_than_of_others(views, contexts):
+    assert len(SOLIDS) == 21
+    table = shape_distances(contexts) + np.eye(20, dtype=np.float32)
+    names = views[0]
+    assert (names[table.argmin(axis=1)] == names).mean() > 0.6
+
+
+@pytest.mark.data
+def test_nearest_shapes_of_kimias_silhouettes_are_of_their_class(data_folder):
+    found = list(read_silhouettes(data_folder / "kimia99" / "images"))
+    contexts = np.stack([shape_contexts(contour(one.mask)) for one in found])
+    classes = np.array([one.name.split("_")[0] for one in found])
+    table = shape_distances(contexts) + np.eye(len(found), dtype=np.float32)
+    assert (classes[table.argmin(axis=1)] == classes).mean() >= 0.99
