@@ -54,3 +54,40 @@ def consistent_pairs(
                     values[at] = exponent
                 at += 1
         row_ends[c + 1] = at
+
+
+@njit(**OPTIONS)
+def grow_groups(ptr, columns, values, left, right, n_left, n_right, seeds, members, affinities):
+    """Grow a group from each seed: again and again the candidate with most affinity to the members so far.
+
+    Candidates in conflict with a member are passed over. Row g of `members` is the group of seeds[g], filled
+    up with -1; `affinities` is the total affinity of each to the others.
+    """
+    n_groups, size = members.shape
+    total = np.zeros(left.size)
+    touched = np.empty(left.size, dtype=np.int64)
+    left_by, right_by = np.full(n_left, -1), np.full(n_right, -1)  # the group that took a point last
+    for g in range(n_groups):
+        n_touched = 0
+        newest = seeds[g]
+        for k in range(size):
+            members[g, k] = newest
+            left_by[left[newest]] = right_by[right[newest]] = g
+            for e in range(ptr[newest], ptr[newest + 1]):
+                c = columns[e]
+                if total[c] == 0.0:
+                    touched[n_touched] = c
+                    n_touched += 1
+                total[c] += values[e]
+            newest, gain = -1, 0.0
+            for t in range(n_touched):
+                c = touched[t]
+                if total[c] > gain and left_by[left[c]] != g and right_by[right[c]] != g:
+                    newest, gain = c, total[c]
+            if newest < 0:
+                break
+        for k in range(size):
+            if members[g, k] >= 0:
+                affinities[g, k] = total[members[g, k]]
+        for t in range(n_touched):
+            total[touched[t]] = 0.0
