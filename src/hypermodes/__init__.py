@@ -19,12 +19,20 @@ if TYPE_CHECKING:
     from hypermodes.certificate import certify as certify
     from hypermodes.clustering import Clustering as Clustering
     from hypermodes.clustering import cluster_points as cluster_points
+    from hypermodes.construct.correspondences import Candidates as Candidates
+    from hypermodes.construct.correspondences import Features as Features
+    from hypermodes.construct.correspondences import candidate_pairs as candidate_pairs
+    from hypermodes.construct.correspondences import correspondence_hypergraph as correspondence_hypergraph
+    from hypermodes.construct.correspondences import pairwise_affinity as pairwise_affinity
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
     from hypermodes.dynamics import FaceSolve as FaceSolve
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
     from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.matching import Matching as Matching
+    from hypermodes.matching import match as match
+    from hypermodes.matching import match_affinity as match_affinity
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
     from hypermodes.result import Mode as Mode
@@ -38,13 +46,16 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Affinity": "affinity",
+    "Candidates": "construct.correspondences",
     "Certificate": "certificate",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
     "HyperedgeAffinity": "affinity",
+    "Features": "construct.correspondences",
     "Hypergraph": "hypergraph",
     "HypergraphShift": "estimator",
     "InfectionImmunization": "dynamics",
+    "Matching": "matching",
     "MatrixAffinity": "affinity",
     "Mode": "result",
     "ModeSet": "result",
@@ -55,10 +66,15 @@ _HOME = {
     "Seeker": "modes",
     "Status": "result",
     "Voting": "voting",
+    "candidate_pairs": "construct.correspondences",
     "certify": "certificate",
     "cluster_points": "clustering",
+    "correspondence_hypergraph": "construct.correspondences",
     "find_modes": "modes",
     "knn_hypergraph": "construct.points",
+    "match": "matching",
+    "match_affinity": "matching",
+    "pairwise_affinity": "construct.correspondences",
     "shift": "shift",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "plotting"}

@@ -5,31 +5,36 @@ from one side to the other is an affine one plus a smooth deviation, a Gaussian 
 place where the *others* expect it, and an uncertainty of that place, in closed form.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-_AFFINE = 100.0  # prior variance of the coefficients of the affine part: as good as unknown
+_ANYWHERE = 100.0  # prior variance of the translation: as good as unknown
 _LARGEST = 500  # matches a map is fitted to at most
 
 
 @dataclass(frozen=True)
 class Deformation:
-    """A smooth map with an unknown affine part. Lengths are in units of the mean length of a side.
+    """A smooth map: an affine one near the identity plus a deviation that varies slowly.
+
+    Lengths are in units of the mean length of a side.
 
     Parameters
     ----------
+    stretch : float
+        Standard deviation of the linear part's coefficients around those of the identity.
     reach : float
         How far apart points may be whose deviations from the affine part resemble each other.
     bend : float
         Standard deviation of the deviations.
     noise : float
-        Standard deviation of a match around the map.
+        Standard deviation of a match around the map, at least; how much there is comes from the matches.
     """
 
+    stretch: float = 0.3
     reach: float = 0.5
     bend: float = 0.15
-    noise: float = 0.06
+    noise: float = 0.05
 
     def expect(
         self, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray, queries: np.ndarray
@@ -46,42 +51,50 @@ class Deformation:
         kernel = self._kernel(sources - centre, sources - centre)
         kernel[np.diag_indices_from(kernel)] += noise
         precision = np.linalg.inv(kernel)
-        pull, own = precision @ targets, np.diagonal(precision)
+        pull, own = precision @ (targets - sources), np.diagonal(precision)
         cross = self._kernel(queries - centre, sources - centre)
-        prior = _AFFINE * (1 + ((queries - centre) ** 2).sum(axis=1)) + self.bend**2
+        prior = self._kernel_at(queries - centre)
         spread = prior - np.einsum("ij,ij->i", cross @ precision, cross)
         return (
             targets - pull / own[:, None],
             self.noise**2 + np.maximum(1 / own - noise, 0.0),
-            cross @ pull,
+            queries + cross @ pull,
             self.noise**2 + np.maximum(spread, 0.0),
         )
 
     def _kernel(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         inner = a @ b.T
         squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * inner
-        return _AFFINE * (1 + inner) + self.bend**2 * np.exp(-np.maximum(squared, 0) / (2 * self.reach**2))
+        smooth = self.bend**2 * np.exp(np.maximum(squared, 0.0) / (-2 * self.reach**2))
+        return _ANYWHERE + self.stretch**2 * inner + smooth
+
+    def _kernel_at(self, a: np.ndarray) -> np.ndarray:
+        """The diagonal of the kernel."""
+        return _ANYWHERE + self.stretch**2 * (a**2).sum(axis=1) + self.bend**2
 
     def followers(
         self, left: np.ndarray, right: np.ndarray, trust: np.ndarray, rounds: int = 10
-    ) -> np.ndarray:
-        """Probability that each match follows the map rather than lying anywhere.
+    ) -> tuple[np.ndarray, "Deformation"]:
+        """Probability that each match follows the map rather than lying anywhere, and the map's noise.
 
         Expectation maximisation in both directions at once, so that it does not matter which side is left;
         `trust` in (0, 1] is what is known before.
         """
         area = float(np.sqrt(np.prod(np.ptp(left, axis=0)) * np.prod(np.ptp(right, axis=0)))) or 1.0
-        share, weights = 0.5, trust
+        share, weights, fitted = 0.5, trust, replace(self, noise=3 * self.noise)
         for _ in range(rounds):
-            likelihood = np.ones(len(left))
+            likelihood, excess = np.ones(len(left)), np.zeros(len(left))
             for sources, targets in ((left, right), (right, left)):
-                places, variance, *_ = self.expect(sources, targets, weights, sources[:0])
+                places, variance, *_ = fitted.expect(sources, targets, weights, sources[:0])
                 squared = ((places - targets) ** 2).sum(axis=1)
                 likelihood *= np.sqrt(np.exp(-squared / (2 * variance)) / (2 * np.pi * variance))
+                excess += squared / 4 - variance / 2 + fitted.noise**2 / 2
             follows = share * trust * likelihood
             weights = follows / (follows + (1 - share * trust) / area)
             share = float(np.clip(weights.sum() / trust.sum(), 0.1, 0.95))
-        return weights
+            noise = float(np.sqrt(max(weights @ excess / weights.sum(), 0.0)))
+            fitted = replace(self, noise=float(np.clip(noise, self.noise, 6 * self.noise)))
+        return weights, fitted
 
 
 @dataclass(frozen=True)
@@ -109,11 +122,11 @@ class Layout:
         basis = np.sort(np.argsort(-trust, kind="stable")[:_LARGEST])
         chosen, trust = chosen[basis], trust[basis]
         ends = self.left[self.pairs[chosen, 0]], self.right[self.pairs[chosen, 1]]
-        weights = self.deformation.followers(*ends, trust)
+        weights, fitted = self.deformation.followers(*ends, trust)
         squared = np.zeros(len(self.pairs))
         for side, (sources, targets) in enumerate((ends, ends[::-1])):
             from_points, to_points = (self.left, self.right)[:: 1 - 2 * side]
-            places, variance, all_places, all_variance = self.deformation.expect(
+            places, variance, all_places, all_variance = fitted.expect(
                 sources, targets, weights, from_points
             )
             ours = self.pairs[chosen, side]

@@ -1,12 +1,13 @@
 """Matches between two sets of features: modes of the hypergraph of candidate correspondences."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.assignment import assign, climb
+from hypermodes.assignment import climb, greedily
 from hypermodes.certificate import Certificate
 from hypermodes.construct.correspondences import (
     Candidates,
@@ -16,18 +17,23 @@ from hypermodes.construct.correspondences import (
     hypergraph_of_groups,
     neighbourhood_hypergraph,
     pairwise_affinity,
+    scrambled,
 )
-from hypermodes.deformation import Layout
+from hypermodes.deformation import Deformation, Layout
+from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
 from hypermodes.result import Mode, ModeSet, counted
 
-_STARTS = 300  # hyperedges shifted to find where to begin
-_TRIES = 6  # modes that are completed, to keep the best
+_SHIFTED = 300  # hyperedges shifted to find where to begin
+_TRIES = 5  # modes that are completed, to keep the best
 _ROUNDS = 3  # of fitting a map and matching again
-_TOLERANCE = 1.5  # a candidate this many standard deviations from its place loses 1 - 1/√e of its affinity
+_FEW = 15  # matches below which a map, with its six unknowns and its bends, says little
+_TOLERANCE = 1.5  # standard deviations from its place at which a candidate has lost 1 - 1/√e of its weight
 _SIZE = 20  # members of a hyperedge
-_CORE = 0.2  # of the mass of a mode's best pair: what has less is not part of the mode
-
+_CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
+_KEPT = 0.25  # of the core's own consistency; what has less does not go together with it
+_BY_CHANCE = 0.2  # a score below this is as good as none
+_ANY_TURN = 10.0  # prior of the linear part where a side may be rotated
 
 @dataclass(frozen=True, eq=False)
 class Matching:
@@ -48,7 +54,10 @@ class Matching:
         Modes of the hypergraph of neighbouring matches; the densest is the one behind `core`. None if no two
         candidates were consistent.
     score : float
-        How consistent the core is with itself, in [0, 1]; 0 if there is none.
+        How consistent the core is with itself beyond chance, in [0, 1]: (F - F₀)/(1 - F₀), where F is the
+        mean affinity within the mode and F₀ that of the best mode when one side is scrambled. About 0 if
+        there is no structure in common; below 0.2 no pairs are returned unless a number was asked for.
+        For an affinity of one's own, F₀ is 0.
     candidates : Candidates
         What was chosen from; vertices of the hypergraph are positions among them.
     """
@@ -91,37 +100,142 @@ def match(
     per_point: int | None = None,
     **options: Any,
 ) -> Matching:
+    """Match the features of two images or shapes, one-to-one, leaving outliers unmatched.
+
+    Candidates that go together are grown into hyperedges, whose modes say where to begin. Each of the densest
+    is completed: a one-to-one choice climbs to the largest total affinity, a smooth map is fitted to it,
+    candidates far from where the map puts them lose affinity, and again. The best is then judged by its own
+    hypergraph, in which a hyperedge is a match and its neighbours: its densest mode is the `core`.
+
+    Parameters
+    ----------
+    left, right : Features or (n, 2) array
+        The two sides.
+    n_matches : int, optional
+        How many pairs are wanted: the best ones, filled up where fewer can be told to belong together. If
+        None, as many as go together with the core.
+    per_point : int, optional
+        Consider only so many candidates a point, the most alike by descriptors; see `candidate_pairs`.
+    **options
+        Of `pairwise_affinity`: what is compared, and how exactly.
+
+    Returns
+    -------
+    Matching
+        Swapping the sides swaps the pairs. Translating a side changes nothing; nor does scaling it, unless
+        ``scale_invariant=False``; nor rotating it, if ``rotation_invariant=True``; nor the order of points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shape = np.random.default_rng(0).normal(size=(12, 2))
+    >>> match(shape, 2 * shape[::-1] + 5).pairs[:3].tolist()
+    [[0, 11], [1, 10], [2, 9]]
+    """
     left, right = Features.of("left", left), Features.of("right", right)
     candidates = candidate_pairs(left, right, per_point)
-    affinity = pairwise_affinity(left, right, candidates, **options)
-    layout = Layout(_in_mean_lengths(left.points), _in_mean_lengths(right.points), candidates.pairs)
-    return _matched(candidates, affinity, layout, n_matches)
+    _check_number(n_matches)
+    problem = _Problem(left, right, candidates, options)
+    found = problem.found()
+    if found is None:
+        return _matching(candidates, None, n_matches)
+    if options.get("scale_invariant", True) and len(found.core) >= _FEW:
+        aligned = _aligned(left, candidates.pairs[found.core], right)
+        other = problem.of(aligned, right, scale_invariant=False).found(starts=[found.share])
+        if other is not None and other.value > found.value:
+            found = other
+    return _matching(candidates, found, n_matches, problem.chance())
 
 
 def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | None = None) -> Matching:
-    return _matched(candidates, checked_affinity(candidates, affinity), None, n_matches)
+    """Match by an affinity of your own.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Pairs of points that might correspond.
+    affinity : (m, m) sparse or dense, symmetric, not negative
+        How well every two candidates go together. Entries of candidates that share a point, and the diagonal,
+        are taken for 0.
+    n_matches : int, optional
+        As in `match`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = np.indices((2, 2)).reshape(2, -1).T
+    >>> candidates = Candidates(pairs, np.ones(4), 2, 2)
+    >>> match_affinity(candidates, [[0, 0, 0, 0.9], [0, 0, 0.2, 0], [0, 0.2, 0, 0], [0.9, 0, 0, 0]])
+    Matching(2 pairs of 2 and 2 points, 2 in the core, score 0.45)
+    """
+    matrix = checked_affinity(candidates, affinity)
+    _check_number(n_matches)
+    return _matching(candidates, _found(candidates, matrix, None), n_matches)
 
 
-@dataclass(frozen=True)
-class _Completed:
-    """A one-to-one choice grown from a mode."""
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Two sides and how they are compared."""
+
+    left: Features
+    right: Features
+    candidates: Candidates
+    options: dict[str, Any]
+
+    def of(self, left: Features, right: Features, **options: Any) -> "_Problem":
+        """The same problem with other sides."""
+        return _Problem(left, right, self.candidates, {**self.options, **options})
+
+    def found(self, starts: Sequence[np.ndarray] | None = None) -> "_Found | None":
+        """Match the two sides."""
+        affinity = pairwise_affinity(self.left, self.right, self.candidates, **self.options)
+        stretch = _ANY_TURN if self.options.get("rotation_invariant") else Deformation.stretch
+        sides = (_in_mean_lengths(side.points) for side in (self.left, self.right))
+        layout = Layout(*sides, self.candidates.pairs, Deformation(stretch=stretch))
+        return _found(self.candidates, affinity, layout, starts)
+
+    def chance(self) -> float:
+        """Consistency of the best mode when the larger side is scrambled: what takes no structure at all."""
+        sides = [self.left, self.right]
+        compactness = [float(np.std(_in_mean_lengths(side.points), axis=0).sum()) for side in sides]
+        larger = int((len(sides[1]), compactness[1]) > (len(sides[0]), compactness[0]))
+        sides[larger] = scrambled(sides[larger])
+        found = self.of(*sides).found()
+        return 0.0 if found is None else found.consistency
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A one-to-one choice of candidates, the modes of its hypergraph, and what they say."""
 
     chosen: np.ndarray
     agreement: np.ndarray  # of every candidate with the map that the chosen ones make
-    value: float
+    value: float  # total affinity of the chosen ones
+    modes: ModeSet
+    core: np.ndarray
+    share: np.ndarray  # of every candidate in the densest mode
+    scores: np.ndarray  # of every candidate: its affinity to that mode
+
+    @property
+    def consistency(self) -> float:
+        """Affinity of the densest mode to itself."""
+        return float(self.share @ self.scores)
 
 
-def _matched(
-    candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, n_matches: int | None
-) -> Matching:
+def _found(
+    candidates: Candidates,
+    affinity: sp.csr_array,
+    layout: Layout | None,
+    starts: Sequence[np.ndarray] | None = None,
+) -> _Found | None:
     if affinity.nnz == 0:
-        return _matching(candidates, np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64), None, 0.0)
-    groups = hypergraph_of_groups(candidates, affinity, _SIZE)
-    best = max(
-        (_completed(candidates, affinity, layout, start) for start in _starts(groups)),
-        key=lambda done: done.value,
-    )
-    chosen, agreement = best.chosen, best.agreement
+        return None
+    if starts is None:
+        starts = _starts(candidates, hypergraph_of_groups(candidates, affinity, _SIZE))
+    completed = [_completed(candidates, affinity, layout, start) for start in starts]
+    values = np.array([value for *_, value in completed])
+    x, agreement, value = completed[int(np.argmax(values))]
+    chosen = np.flatnonzero(x)
     neighbours = neighbourhood_hypergraph(
         candidates,
         affinity,
@@ -130,55 +244,111 @@ def _matched(
         agreement=agreement[chosen],
         size=_SIZE,
     )
-    modes = find_modes(neighbours)
+    modes = find_modes(neighbours, n_jobs=1)
+    if not len(modes):
+        return None
     mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
-    core = np.flatnonzero(mass > _CORE * mass.max())
     share = mass / mass.sum()
     scores = agreement * (affinity @ (agreement * share))
-    score = float(share @ scores)
-    return _matching(candidates, chosen, scores, core, modes, score)
+    return _Found(chosen, agreement, value, modes, np.flatnonzero(mass > _CORE * mass.max()), share, scores)
 
 
-def _starts(groups) -> list[np.ndarray]:
+def _starts(candidates: Candidates, groups: Hypergraph) -> list[np.ndarray]:
+    """Where to begin: the densest modes of the hypergraph of groups, and everywhere."""
     rate = groups.weights / groups.edge_degrees
-    strongest = np.sort(np.argsort(-rate, kind="stable")[:_STARTS])
-    modes = find_modes(groups, starts=[groups.labels[k] for k in strongest])
+    strongest = np.sort(np.argsort(-rate, kind="stable")[:_SHIFTED])
+    modes = find_modes(groups, starts=[groups.labels[k] for k in strongest], n_jobs=1)
     starts = []
     for mode in modes.modes[:_TRIES]:
         mass = groups.incidence @ (mode.distribution(groups.n_edges) / groups.edge_degrees)
         starts.append(mass / mass.max())
+    starts.append(np.full(len(candidates), 1 / max(candidates.n_left, candidates.n_right)))
     return starts
 
 
-def _completed(candidates, affinity, layout, start) -> _Completed:
-    x = climb(candidates, affinity, start)
+def _completed(
+    candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Complete a start to a one-to-one choice; its agreement with the map it makes; and its total affinity."""
     agreement = np.ones(len(candidates))
+    x = climb(candidates, affinity, start)
     for _ in range(_ROUNDS if layout is not None else 0):
         chosen = np.flatnonzero(x)
-        if chosen.size < 5:
+        if chosen.size < _FEW:
             break
         support = (agreement * (affinity @ (agreement * x)))[chosen]
-        agreement = np.exp(-layout.deviations(chosen, support) / (2 * _TOLERANCE**2))
+        agreement = np.exp(layout.deviations(chosen, support) / (-2 * _TOLERANCE**2))  # type: ignore[union-attr]
         x = climb(candidates, affinity, x, agreement)
-    value = float((agreement * x) @ (affinity @ (agreement * x)))
-    return _Completed(np.flatnonzero(x), agreement, value)
+    weighted = agreement * x
+    return x, agreement, float(weighted @ (affinity @ weighted))
 
 
-def _matching(candidates, chosen, scores, core, modes, score) -> Matching:
-    order = np.argsort(candidates.left[chosen], kind="stable")
-    chosen = chosen[order]
+def _aligned(left: Features, pairs: np.ndarray, right: Features) -> Features:
+    """The left side, scaled and turned so that the matches have the same lengths and directions on both."""
+    here, there = left.points[pairs[:, 0]], right.points[pairs[:, 1]]
+    across = [
+        (side[:, 0, None] - side[None, :, 0]) + 1j * (side[:, 1, None] - side[None, :, 1])
+        for side in (here, there)
+    ]
+    apart = (across[0] != 0) & (across[1] != 0)
+    ratio = across[1][apart] / across[0][apart]
+    if ratio.size == 0:
+        return left
+    turn = np.angle((ratio / np.abs(ratio)).sum())
+    size = np.exp(np.median(np.log(np.abs(ratio))))
+    rotation = size * np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    points = (left.points - left.points.mean(axis=0)) @ rotation
+    orientations = None if left.orientations is None else left.orientations + turn
+    return Features(points, orientations, left.scales, left.descriptors)
+
+
+def _matching(
+    candidates: Candidates, found: _Found | None, n_matches: int | None, chance: float = 0.0
+) -> Matching:
+    """Read pairs, core and score off what was found; `chance` is the consistency that needs no structure."""
+    chosen = core = np.empty(0, dtype=np.int64)
+    scores, modes, score = np.zeros(len(candidates)), None, 0.0
+    if found is not None:
+        scores, modes = found.scores, found.modes
+        score = max(0.0, (found.consistency - chance) / max(1 - chance, 1e-9))
+        if score >= _BY_CHANCE or n_matches is not None:
+            core = found.core
+            chosen = np.union1d(found.chosen[scores[found.chosen] >= _KEPT * found.consistency], core)
+    if n_matches is not None:
+        chosen = _filled(candidates, found, n_matches)
+        core = np.intersect1d(core, chosen)
+    chosen = chosen[np.argsort(candidates.left[chosen], kind="stable")]
+    core = core[np.argsort(candidates.left[core], kind="stable")]
     pairs = candidates.pairs[chosen]
-    core = core[np.argsort(candidates.left[core])]
     return Matching(
-        pairs,
-        scores[chosen],
-        candidates.pairs[core],
-        np.setdiff1d(np.arange(candidates.n_left), pairs[:, 0]),
-        np.setdiff1d(np.arange(candidates.n_right), pairs[:, 1]),
-        modes,
-        score,
-        candidates,
+        pairs=pairs,
+        scores=scores[chosen],
+        core=candidates.pairs[core],
+        unmatched_left=np.setdiff1d(np.arange(candidates.n_left), pairs[:, 0]),
+        unmatched_right=np.setdiff1d(np.arange(candidates.n_right), pairs[:, 1]),
+        modes=modes,
+        score=score,
+        candidates=candidates,
     )
+
+
+def _filled(candidates: Candidates, found: _Found | None, n_matches: int) -> np.ndarray:
+    """As many candidates as wanted: the chosen ones by score, then what fits beside them."""
+    if found is None:
+        return greedily(candidates, candidates.similarity, n_matches)
+    ranked = found.chosen[np.lexsort((found.chosen, -found.scores[found.chosen]))]
+    if ranked.size >= n_matches:
+        return ranked[:n_matches]
+    rank = np.zeros(len(candidates))
+    rank[ranked] = 2.0  # before all others
+    rest = found.scores + 1e-6 * found.agreement * candidates.similarity + 1e-12
+    return greedily(candidates, np.maximum(rank, rest / rest.max()), n_matches)
+
+
+def _check_number(n_matches: Any) -> None:
+    whole = isinstance(n_matches, int | np.integer) and not isinstance(n_matches, bool)
+    if n_matches is not None and (not whole or n_matches < 1):
+        raise ValueError(f"n_matches: expected a positive number of pairs, or None; got {n_matches!r}")
 
 
 def _in_mean_lengths(points: np.ndarray) -> np.ndarray:

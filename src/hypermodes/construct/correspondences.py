@@ -94,6 +94,28 @@ class Features:
         return f"Features({len(self)} points{' with ' + ', '.join(known) if known else ''})"
 
 
+def scrambled(features: Features) -> Features:
+    """Features of the same kind without their arrangement: what is found in them is found by chance.
+
+    In the directions of largest and smallest spread, each point keeps one coordinate and takes the other of
+    the point half of all ranks away; orientations, scales and descriptors come from a third of the ranks
+    away. Nothing is drawn at random, and neither the order of points nor the frame of reference matters.
+    """
+    centred = features.points - features.points.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2]
+    places = centred @ axes.T
+    places *= np.where((places**3).sum(axis=0) < 0, -1.0, 1.0)  # axes have no sign of their own
+    order = np.lexsort((places[:, 1], places[:, 0]))
+    n = len(order)
+    half, third = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    half[order], third[order] = np.roll(order, n // 2), np.roll(order, max(1, n // 3))
+    points = np.column_stack((places[:, 0], places[half, 1])) @ axes
+    if (points == points[0]).all():
+        points = centred
+    rest = (features.orientations, features.scales, features.descriptors)
+    return Features(points, *(None if values is None else values[third] for values in rest))
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Pairs of points that might correspond.
@@ -288,7 +310,10 @@ def pairwise_affinity(
         raise ValueError(f"smallest: expected an affinity below 1; got {smallest!r}")
     from hypermodes._kernels.consistency import consistent_pairs
 
-    lengths = [_lengths(side.points) for side in (left, right)]
+    extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
+    if not scale_invariant:
+        extents = [max(extents)] * 2
+    lengths = [_lengths(side.points / extent) for side, extent in zip((left, right), extents, strict=True)]
     means = [float(matrix.sum() / (len(matrix) * (len(matrix) - 1))) for matrix in lengths]
     units = means if scale_invariant else [sum(means) / 2] * 2
     turns = [_directions(side.points) for side in (left, right)]
@@ -463,8 +488,7 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
 def _lengths(points: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    unit = float(np.ptp(points, axis=0).max())
-    return cdist(points / unit, points / unit)
+    return cdist(points, points)
 
 
 def _directions(points: np.ndarray) -> np.ndarray:
