@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.assignment import climb, greedily
+from hypermodes.assignment import assign, climb, greedily
 from hypermodes.certificate import Certificate
 from hypermodes.construct.correspondences import (
     Candidates,
@@ -19,6 +19,7 @@ from hypermodes.construct.correspondences import (
     pairwise_affinity,
     scrambled,
 )
+from hypermodes.construct.poses import Pose, chances, pose_hypergraph
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
@@ -119,6 +120,12 @@ def match(
     **options
         Of `pairwise_affinity`: what is compared, and how exactly.
 
+    Notes
+    -----
+    With ``rotation_invariant=True`` and no orientations, pairs of points have too little to compare: hyperedges
+    are then made of candidates that one similarity explains (`construct.poses`), and scale and rotation are
+    found with the matches, among many outliers if the shape itself does not change.
+
     Returns
     -------
     Matching
@@ -139,7 +146,7 @@ def match(
     found = problem.found()
     if found is None:
         return _matching(candidates, None, n_matches)
-    if options.get("scale_invariant", True) and len(found.core) >= _FEW:
+    if options.get("scale_invariant", True) and not options.get("rotation_invariant") and len(found.core) >= _FEW:
         aligned = _aligned(left, candidates.pairs[found.core], right)
         other = problem.of(aligned, right, scale_invariant=False).found(starts=[found.share])
         if other is not None and other.value > found.value:
@@ -188,6 +195,9 @@ class _Problem:
 
     def found(self, starts: Sequence[np.ndarray] | None = None) -> "_Found | None":
         """Match the two sides."""
+        oriented = self.left.orientations is not None and self.right.orientations is not None
+        if self.options.get("rotation_invariant") and not oriented:
+            return _found_by_pose(self.left, self.right, self.candidates)
         affinity = pairwise_affinity(self.left, self.right, self.candidates, **self.options)
         stretch = _ANY_TURN if self.options.get("rotation_invariant") else Deformation.stretch
         sides = (_in_mean_lengths(side.points) for side in (self.left, self.right))
@@ -215,11 +225,7 @@ class _Found:
     core: np.ndarray
     share: np.ndarray  # of every candidate in the densest mode
     scores: np.ndarray  # of every candidate: its affinity to that mode
-
-    @property
-    def consistency(self) -> float:
-        """Affinity of the densest mode to itself."""
-        return float(self.share @ self.scores)
+    consistency: float  # of the densest mode with itself
 
 
 def _found(
@@ -250,7 +256,34 @@ def _found(
     mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
     share = mass / mass.sum()
     scores = agreement * (affinity @ (agreement * share))
-    return _Found(chosen, agreement, value, modes, np.flatnonzero(mass > _CORE * mass.max()), share, scores)
+    core = np.flatnonzero(mass > _CORE * mass.max())
+    return _Found(chosen, agreement, value, modes, core, share, scores, float(share @ scores))
+
+
+def _found_by_pose(left: Features, right: Features, candidates: Candidates) -> _Found | None:
+    """Match two sides that differ by a similarity nobody knows: modes of the hypergraph of similarities."""
+    try:
+        hypergraph, _ = pose_hypergraph(left, right, candidates)
+    except ValueError:
+        return None
+    modes = find_modes(hypergraph, n_jobs=1)
+    if not len(modes):
+        return None
+    mass = hypergraph.incidence @ modes[0].distribution(hypergraph.n_edges)
+    core = np.sort(greedily(candidates, np.where(mass > 0.5, mass, 0.0)))
+    if core.size < 3:
+        return None
+    here, there = (
+        side.points[candidates.pairs[core, k]] @ np.array([1, 1j]) for k, side in enumerate((left, right))
+    )
+    chance = chances(left, right, candidates, Pose.fitted(here, there, mass[core]))
+    chosen = np.flatnonzero(assign(candidates, np.maximum(-np.log(chance) - np.log(2), 0.0)))
+    significance = float(-np.log(chance[chosen]).sum())
+    core = np.intersect1d(core, chosen)
+    return _Found(
+        chosen, 1 - chance, significance, modes, core, mass / mass.sum(), 1 - chance,
+        significance / (1 + significance),
+    )  # fmt: skip
 
 
 def _starts(candidates: Candidates, groups: Hypergraph) -> list[np.ndarray]:
