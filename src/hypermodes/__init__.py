@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
     from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.image_matching import ImageMatching as ImageMatching
+    from hypermodes.image_matching import match_images as match_images
     from hypermodes.matching import Matching as Matching
     from hypermodes.matching import match as match
     from hypermodes.matching import match_affinity as match_affinity
+    from hypermodes.matching import match_groups as match_groups
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
     from hypermodes.result import Mode as Mode
@@ -54,6 +57,7 @@ _HOME = {
     "Features": "construct.correspondences",
     "Hypergraph": "hypergraph",
     "HypergraphShift": "estimator",
+    "ImageMatching": "image_matching",
     "InfectionImmunization": "dynamics",
     "Matching": "matching",
     "MatrixAffinity": "affinity",
@@ -74,6 +78,8 @@ _HOME = {
     "knn_hypergraph": "construct.points",
     "match": "matching",
     "match_affinity": "matching",
+    "match_groups": "matching",
+    "match_images": "image_matching",
     "pairwise_affinity": "construct.correspondences",
     "shift": "shift",
 }

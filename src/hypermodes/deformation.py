@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 _ANYWHERE = 100.0  # prior variance of the translation: as good as unknown
+_FIRST_NOISE = 0.15  # where the estimate of the noise begins
 _LARGEST = 500  # matches a map is fitted to at most
 
 
@@ -81,7 +82,7 @@ class Deformation:
         `trust` in (0, 1] is what is known before.
         """
         area = float(np.sqrt(np.prod(np.ptp(left, axis=0)) * np.prod(np.ptp(right, axis=0)))) or 1.0
-        share, weights, fitted = 0.5, trust, replace(self, noise=3 * self.noise)
+        share, weights, fitted = 0.5, trust, replace(self, noise=_FIRST_NOISE)
         for _ in range(rounds):
             likelihood, excess = np.ones(len(left)), np.zeros(len(left))
             for sources, targets in ((left, right), (right, left)):
@@ -93,7 +94,7 @@ class Deformation:
             weights = follows / (follows + (1 - share * trust) / area)
             share = float(np.clip(weights.sum() / trust.sum(), 0.1, 0.95))
             noise = float(np.sqrt(max(weights @ excess / weights.sum(), 0.0)))
-            fitted = replace(self, noise=float(np.clip(noise, self.noise, 6 * self.noise)))
+            fitted = replace(self, noise=float(np.clip(noise, self.noise, 2 * _FIRST_NOISE)))
         return weights, fitted
 
 
@@ -126,9 +127,7 @@ class Layout:
         squared = np.zeros(len(self.pairs))
         for side, (sources, targets) in enumerate((ends, ends[::-1])):
             from_points, to_points = (self.left, self.right)[:: 1 - 2 * side]
-            places, variance, all_places, all_variance = fitted.expect(
-                sources, targets, weights, from_points
-            )
+            places, variance, all_places, all_variance = fitted.expect(sources, targets, weights, from_points)
             ours = self.pairs[chosen, side]
             all_places[ours], all_variance[ours] = places, variance
             of, to = self.pairs[:, side], self.pairs[:, 1 - side]

@@ -1,7 +1,7 @@
 """Matches between two sets of features: modes of the hypergraph of candidate correspondences."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from hypermodes.construct.correspondences import (
     scrambled,
 )
 from hypermodes.construct.poses import Pose, chances, pose_hypergraph
+from hypermodes.construct.structures import homographies
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
@@ -33,8 +34,12 @@ _TOLERANCE = 1.5  # standard deviations from its place at which a candidate has 
 _SIZE = 20  # members of a hyperedge
 _CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
 _KEPT = 0.25  # of the core's own consistency; what has less does not go together with it
+_INEXACT = 0.7  # of the tolerances; what needs more than that is not matched again more exactly
+_TOLERANCES = (0.1, 0.05, 0.025)  # of groups, in units of the spread; tried from the largest
+_OCCAM = 1.05  # times more significant must more groups be
 _BY_CHANCE = 0.2  # a score below this is as good as none
 _ANY_TURN = 10.0  # prior of the linear part where a side may be rotated
+
 
 @dataclass(frozen=True, eq=False)
 class Matching:
@@ -122,8 +127,8 @@ def match(
 
     Notes
     -----
-    With ``rotation_invariant=True`` and no orientations, pairs of points have too little to compare: hyperedges
-    are then made of candidates that one similarity explains (`construct.poses`), and scale and rotation are
+    With ``rotation_invariant=True`` and no orientations, pairs of points have too little to compare:
+    hyperedges are then made of candidates that one similarity explains (`construct.poses`), and scale and rotation are
     found with the matches, among many outliers if the shape itself does not change.
 
     Returns
@@ -146,11 +151,8 @@ def match(
     found = problem.found()
     if found is None:
         return _matching(candidates, None, n_matches)
-    if options.get("scale_invariant", True) and not options.get("rotation_invariant") and len(found.core) >= _FEW:
-        aligned = _aligned(left, candidates.pairs[found.core], right)
-        other = problem.of(aligned, right, scale_invariant=False).found(starts=[found.share])
-        if other is not None and other.value > found.value:
-            found = other
+    if len(found.core) >= _FEW and not options.get("rotation_invariant"):
+        found = problem.refined(found)
     return _matching(candidates, found, n_matches, problem.chance())
 
 
@@ -180,6 +182,136 @@ def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | No
     return _matching(candidates, _found(candidates, matrix, None), n_matches)
 
 
+def match_groups(
+    left: Any,
+    right: Any,
+    *,
+    candidates: Candidates | None = None,
+    tolerance: float | None = None,
+    max_groups: int = 20,
+    **options: Any,
+) -> tuple[Matching, ...]:
+    """Match several objects or surfaces: each group of matches goes together, and none shares a point.
+
+    With ``candidates`` that are correspondences already (no point in two of them), most of them perhaps
+    wrong, hyperedges are correspondences that one homography explains better than chance (`construct.structures`);
+    the densest mode is taken, completed and set aside, until nothing is better than chance. Otherwise `match`
+    is called again and again on the points that are left, with ``rotation_invariant=True`` unless told
+    otherwise: objects move in different ways.
+
+    Parameters
+    ----------
+    left, right : Features or (n, 2) array
+        The two sides.
+    candidates : Candidates, optional
+        Correspondences to group.
+    tolerance : float, optional
+        How far from its place a correspondence of a group may be, in units of the spread of the points.
+        If None, that of 0.1, 0.05 and 0.025 whose groups are together most significant; a smaller one, which
+        makes more groups, must be better by 5 %.
+    max_groups : int
+        Groups at most.
+    **options
+        Of `match`, if no candidates are given.
+
+    Returns
+    -------
+    tuple of Matching
+        The most consistent first; empty if nothing goes together.
+    """
+    left, right = Features.of("left", left), Features.of("right", right)
+    if isinstance(max_groups, bool) or not isinstance(max_groups, int | np.integer) or max_groups < 1:
+        raise ValueError(f"max_groups: expected a positive number of groups; got {max_groups!r}")
+    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
+    if tolerance is not None and not (number and 0 < tolerance < np.inf):
+        raise ValueError(f"tolerance: expected a positive number, or None; got {tolerance!r}")
+    if candidates is None:
+        return _repeated(left, right, max_groups, {"rotation_invariant": True, **options})
+    if not isinstance(candidates, Candidates):
+        raise TypeError(f"candidates: expected Candidates; got a {type(candidates).__name__}")
+    if (len(left), len(right)) != (candidates.n_left, candidates.n_right):
+        raise ValueError(
+            f"candidates: expected pairs of {len(left)} and {len(right)} points; got {candidates!r}"
+        )
+    for side, name in enumerate(("left", "right")):
+        if len(np.unique(candidates.pairs[:, side])) < len(candidates):
+            raise ValueError(f"candidates: expected correspondences; some {name} point is in two of them")
+    best: tuple[Matching, ...] = ()
+    most = 0.0
+    for limit in _TOLERANCES if tolerance is None else (float(tolerance),):
+        groups = _grouped(left, right, candidates, limit, int(max_groups))
+        significance = sum(group.score / (1 - group.score) for group in groups)
+        if significance > _OCCAM * most:
+            best, most = groups, significance
+    return best
+
+
+def _repeated(
+    left: Features, right: Features, max_groups: int, options: dict[str, Any]
+) -> tuple[Matching, ...]:
+    """Match, set the matched points aside, and match again."""
+    whole = candidate_pairs(left, right, options.get("per_point"))
+    rest = [np.arange(len(left)), np.arange(len(right))]
+    groups: list[Matching] = []
+    while len(groups) < max_groups and min(map(len, rest)) >= 3:
+        try:
+            sides = [side.take(keep) for side, keep in zip((left, right), rest, strict=True)]
+        except ValueError:  # what is left lies in one place
+            break
+        found = match(*sides, **options)
+        if not len(found):
+            break
+        pairs, core = (
+            np.column_stack([rest[k][part[:, k]] for k in (0, 1)]) for part in (found.pairs, found.core)
+        )
+        groups.append(
+            replace(
+                found,
+                pairs=pairs,
+                core=core,
+                unmatched_left=np.setdiff1d(np.arange(len(left)), pairs[:, 0]),
+                unmatched_right=np.setdiff1d(np.arange(len(right)), pairs[:, 1]),
+                candidates=replace(found.candidates, pairs=np.column_stack(
+                    [rest[k][found.candidates.pairs[:, k]] for k in (0, 1)]
+                ), n_left=whole.n_left, n_right=whole.n_right),
+            )
+        )  # fmt: skip
+        rest = [np.setdiff1d(keep, pairs[:, k]) for k, keep in enumerate(rest)]
+    return tuple(groups)
+
+
+def _grouped(
+    left: Features, right: Features, candidates: Candidates, tolerance: float, max_groups: int
+) -> tuple[Matching, ...]:
+    """Modes of the hypergraph of homographies, one after the other."""
+    here, there = left.points[candidates.left], right.points[candidates.right]
+    free = np.ones(len(candidates), dtype=bool)
+    groups: list[Matching] = []
+    while len(groups) < max_groups and free.sum() >= 8:
+        structures = homographies(here, there, free, tolerance=tolerance)
+        hypergraph = structures.hypergraph()
+        if hypergraph is None:
+            break
+        modes = find_modes(hypergraph, starts="peaks", n_jobs=1)
+        if not len(modes):
+            break
+        mass = hypergraph.incidence @ modes[0].distribution(hypergraph.n_edges)
+        fitted = homographies(here, there, free, np.where(mass > 0.3, mass, 0.0)[None], tolerance)
+        best = 0
+        if not fitted.significance[0] > 0:
+            fitted, best = structures, int(np.argmax(structures.significance))
+        chosen = np.flatnonzero(fitted.explained[best])
+        probability, significance = fitted.probability[best], float(fitted.significance[best])
+        core = np.intersect1d(chosen, np.flatnonzero(mass > 0.5))
+        found = _Found(
+            chosen, probability, significance, modes, core, mass / mass.sum(), probability,
+            significance / (1 + significance),
+        )  # fmt: skip
+        groups.append(_matching(candidates, found, len(chosen)))
+        free[chosen] = False
+    return tuple(groups)
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """Two sides and how they are compared."""
@@ -188,6 +320,7 @@ class _Problem:
     right: Features
     candidates: Candidates
     options: dict[str, Any]
+    exactness: float = 1.0  # factor of the least noise of the map
 
     def of(self, left: Features, right: Features, **options: Any) -> "_Problem":
         """The same problem with other sides."""
@@ -200,9 +333,35 @@ class _Problem:
             return _found_by_pose(self.left, self.right, self.candidates)
         affinity = pairwise_affinity(self.left, self.right, self.candidates, **self.options)
         stretch = _ANY_TURN if self.options.get("rotation_invariant") else Deformation.stretch
-        sides = (_in_mean_lengths(side.points) for side in (self.left, self.right))
-        layout = Layout(*sides, self.candidates.pairs, Deformation(stretch=stretch))
+        left, right = (_in_mean_lengths(side.points) for side in (self.left, self.right))
+        layout = Layout(
+            left, right, self.candidates.pairs, Deformation(stretch, noise=self.exactness * Deformation.noise)
+        )
         return _found(self.candidates, affinity, layout, starts)
+
+    def refined(self, found: "_Found") -> "_Found":
+        """Match again with scales and directions taken from the core, and as exactly as the core is exact."""
+        better, problem = found, self
+        if self.options.get("scale_invariant", True):
+            aligned = _aligned(self.left, self.candidates.pairs[found.core], self.right)
+            problem = self.of(aligned, self.right, scale_invariant=False)
+            other = problem.found(starts=[found.share])
+            if other is None or other.value <= found.value:
+                return found
+            better = other
+        ends = self.candidates.pairs[better.core]
+        off = _inexactness(problem.left.points[ends[:, 0]], problem.right.points[ends[:, 1]])
+        length = float(self.options.get("length", 0.3))
+        exactness = max(3 * off / length, 0.2)
+        if exactness > _INEXACT:
+            return better
+        sharper = {"length": exactness * length, "direction": exactness * self.options.get("direction", 0.4)}
+        other = replace(problem.of(problem.left, problem.right, **sharper), exactness=exactness).found(
+            starts=[better.share]
+        )
+        if other is None or len(other.core) < len(better.core):
+            return better
+        return replace(better, chosen=other.chosen, core=np.intersect1d(better.core, other.chosen))
 
     def chance(self) -> float:
         """Consistency of the best mode when the larger side is scrambled: what takes no structure at all."""
@@ -302,7 +461,7 @@ def _starts(candidates: Candidates, groups: Hypergraph) -> list[np.ndarray]:
 def _completed(
     candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Complete a start to a one-to-one choice; its agreement with the map it makes; and its total affinity."""
+    """Complete a start to a one-to-one choice; its agreement with its map; and its total affinity."""
     agreement = np.ones(len(candidates))
     x = climb(candidates, affinity, start)
     for _ in range(_ROUNDS if layout is not None else 0):
@@ -333,6 +492,16 @@ def _aligned(left: Features, pairs: np.ndarray, right: Features) -> Features:
     points = (left.points - left.points.mean(axis=0)) @ rotation
     orientations = None if left.orientations is None else left.orientations + turn
     return Features(points, orientations, left.scales, left.descriptors)
+
+
+def _inexactness(here: np.ndarray, there: np.ndarray) -> float:
+    """Root mean square difference of the lengths between matches, in units of their mean."""
+    from scipy.spatial.distance import pdist
+
+    lengths = pdist(here), pdist(there)
+    return float(
+        np.sqrt(((lengths[0] - lengths[1]) ** 2).mean()) * 2 / (lengths[0].mean() + lengths[1].mean())
+    )
 
 
 def _matching(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _INK, _GREY, _ACCENT = "#1f2430", "#9aa1b1", "#d6336c"
 # Okabe and Ito's colours, then some of Tol's, which people of all kinds of sight can tell apart; in turn.
-_COLOURS = (
+COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
     "#332288", "#999933", "#882255", "#44aa99", "#6f4e37", "#aa4499",
 )  # fmt: skip
@@ -88,7 +88,7 @@ def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> N
     outliers = clustering.labels < 0
     out = points[outliers]
     axes.scatter(out[:, 0], out[:, 1], s=2 * size, marker="x", color=_GREY, linewidths=0.7, zorder=1)
-    colours = np.array(_COLOURS)[clustering.labels[~outliers] % len(_COLOURS)]
+    colours = np.array(COLOURS)[clustering.labels[~outliers] % len(COLOURS)]
     axes.scatter(points[~outliers, 0], points[~outliers, 1], s=size, c=colours, linewidths=0, zorder=2)
     for mode in clustering.modes:
         if mode is not None:

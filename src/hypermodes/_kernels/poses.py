@@ -1,4 +1,4 @@
-"""Votes for similarities: two candidates say how one side lies on the other, the rest say whether it is so."""
+"""Votes for similarities: two candidates say how one side lies on the other, the rest whether it is so."""
 
 import numpy as np
 from numba import njit
@@ -37,7 +37,7 @@ def vote_for_poses(source, target, spacing, raster, corner, cell, ptr, partners,
                 used[a] = used[b] = stamp
                 total = 0.0
                 for k in range(source.size):
-                    if k == i or k == j:
+                    if k in (i, j):
                         continue
                     place = target[a] + turn * (source[k] - source[i])
                     row = min(max(int((place.imag - corner.imag) / cell), 0), n_rows - 1)

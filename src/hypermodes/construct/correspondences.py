@@ -84,6 +84,11 @@ class Features:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
 
+    def take(self, which: np.ndarray) -> "Features":
+        """Some of the features, in this order."""
+        rest = (self.orientations, self.scales, self.descriptors)
+        return Features(self.points[which], *(None if values is None else values[which] for values in rest))
+
     def __len__(self) -> int:
         return len(self.points)
 
@@ -261,8 +266,8 @@ def pairwise_affinity(
 ) -> sp.csr_array:
     """How well every two candidates go together, in [0, 1]: sparse, symmetric, 0 where they are in conflict.
 
-    For candidates (i, a) and (j, b), with r the length and φ the direction of the line between two points, and
-    θ the orientation and s the scale of a point,
+    For candidates (i, a) and (j, b), with r the length and φ the direction of the line between two points,
+    and θ the orientation and s the scale of a point,
 
         A = √(similarity · similarity') · exp(-[ ((r_ij - r_ab)/length)²  +  ((φ_ij - φ_ab)/direction)²
                 + ½ Σ over both candidates ((θ_i - θ_a)/orientation)²  +  (log(s_i s_b / s_j s_a)/scale)² ]),
@@ -324,22 +329,22 @@ def pairwise_affinity(
         period = float(orientation_period)
         if oriented:
             turns = [
-                turn - side.orientations[:, None]  # type: ignore[index]
-                for turn, side in zip(turns, (left, right), strict=True)
+                turn - side.orientations[:, None] for turn, side in zip(turns, (left, right), strict=True)
             ]
         else:
             by_turn = 0.0
     elif oriented:
-        difference = left.orientations[candidates.left] - right.orientations[candidates.right]  # type: ignore[index]
+        difference = left.orientations[candidates.left] - right.orientations[candidates.right]
         own = own + 0.5 * (_turned(difference, orientation_period) / orientation) ** 2
     scaled = left.scales is not None and right.scales is not None
     log_ratio = np.zeros(len(candidates))
     if scaled:
-        log_ratio = np.log(left.scales[candidates.left]) - np.log(right.scales[candidates.right])  # type: ignore[index]
+        log_ratio = np.log(left.scales[candidates.left]) - np.log(right.scales[candidates.right])
     arguments = (
         (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]),
         np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right), own, log_ratio,
-        (float(length) ** -2, by_turn, float(scale) ** -2 if scaled else 0.0), period, -float(np.log(smallest)),
+        (float(length) ** -2, by_turn, float(scale) ** -2 if scaled else 0.0), period,
+        -float(np.log(smallest)),
     )  # fmt: skip
     ends = np.zeros(len(candidates) + 1, dtype=np.int64)
     consistent_pairs(*arguments, ends, np.empty(0, np.int32), np.empty(0))
@@ -353,10 +358,10 @@ def pairwise_affinity(
 def correspondence_hypergraph(
     candidates: Candidates, affinity: Any, *, size: int = 20, power: float = 4.0
 ) -> Hypergraph:
-    """Make a hyperedge for every candidate: a group of consistent candidates, without conflict, grown from it.
+    """Make a hyperedge for every candidate: a group of consistent ones, without conflict, grown from it.
 
-    A group takes in, one after the other, the candidate with the largest total affinity to those it has, until
-    it has ``size`` members or nobody is left: what joins must be consistent with all of the group, not with
+    A group takes in, one after the other, the candidate with the largest total affinity to those it has,
+    until it has ``size`` members or nobody is left: what joins must be consistent with all of the group, not with
     one. With A the affinity,
 
         p(v|e) = affinity of v to the other members, relative to the best member,
@@ -392,14 +397,17 @@ def hypergraph_of_groups(
 
     size = min(int(size), candidates.n_left, candidates.n_right)
     if size < 2 or matrix.nnz == 0:
-        raise ValueError("affinity: expected at least one pair of consistent candidates; all affinities are 0")
+        raise ValueError(
+            "affinity: expected at least one pair of consistent candidates; all affinities are 0"
+        )
     strength = matrix.sum(axis=1)
     seeds = np.sort(np.argsort(-strength, kind="stable")[:_MOST_GROUPS])
     members = np.full((seeds.size, size), -1, dtype=np.int64)
     affinities = np.zeros(members.shape)
     grow_groups(
         matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(candidates.left),
-        np.ascontiguousarray(candidates.right), candidates.n_left, candidates.n_right, seeds, members, affinities,
+        np.ascontiguousarray(candidates.right), candidates.n_left, candidates.n_right, seeds, members,
+        affinities,
     )  # fmt: skip
     grown = members[:, 1] >= 0
     members, affinities = members[grown], affinities[grown]
@@ -456,7 +464,7 @@ def neighbourhood_hypergraph(
 
 
 def _incidence(members: np.ndarray, probability: np.ndarray, n_vertices: int) -> sp.csc_array:
-    """Incidence of groups, one a row; a probability that would vanish is kept, so that members stay members."""
+    """Incidence of groups, one a row; no probability vanishes, so that members stay members."""
     present = members >= 0
     owner = np.repeat(np.arange(len(members)), present.sum(axis=1))
     values = np.clip(probability[present], 1e-6, 1.0)
@@ -473,14 +481,17 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
         raise ValueError(f"affinity: {str(error).removeprefix('values: ')}") from None
     if matrix.shape[0] != len(candidates):
         raise ValueError(
-            f"affinity: expected {len(candidates)} rows and columns, one a candidate; got shape {matrix.shape}"
+            f"affinity: expected {len(candidates)} rows and columns, one a candidate; "
+            f"got shape {matrix.shape}"
         )
     owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     clash = (candidates.left[owner] == candidates.left[matrix.indices]) | (
         candidates.right[owner] == candidates.right[matrix.indices]
     )
     if clash.any():
-        matrix = sp.csr_array((np.where(clash, 0.0, matrix.data), matrix.indices, matrix.indptr), matrix.shape)
+        matrix = sp.csr_array(
+            (np.where(clash, 0.0, matrix.data), matrix.indices, matrix.indptr), matrix.shape
+        )
         matrix.eliminate_zeros()
     return matrix
 

@@ -93,7 +93,8 @@ def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> 
     from hypermodes._kernels.poses import vote_for_poses
 
     vote_for_poses(
-        source, target, landings.spacing, landings.raster, landings.corner, landings.cell, ptr, partners, bases,
+        source, target, landings.spacing, landings.raster, landings.corner, landings.cell, ptr, partners,
+        bases,
         np.array([scale / _LARGEST_SCALE**2, scale * _LARGEST_SCALE**2]), noise, best,
     )  # fmt: skip
     significance = best[:, :, 0].ravel()
@@ -116,7 +117,10 @@ def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> 
     if not edges:
         raise ValueError("candidates: expected candidates that a similarity explains; no three of them are")
     owner = np.repeat(np.arange(len(edges)), [len(edge[0]) for edge in edges])
-    entries = (np.concatenate([edge[1] for edge in edges]), (np.concatenate([edge[0] for edge in edges]), owner))
+    entries = (
+        np.concatenate([edge[1] for edge in edges]),
+        (np.concatenate([edge[0] for edge in edges]), owner),
+    )
     incidence = sp.csc_array(entries, shape=(len(candidates), len(edges)))
     quality = np.array([edge[2] for edge in edges])
     rate = (quality / quality.max()) ** 4
@@ -151,7 +155,7 @@ class _Landings:
     def explained(
         self, pose: Pose, source: np.ndarray, noise: float, index: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sources that land near a target they may correspond to, the targets, and the odds of that by chance."""
+        """Sources that land near a target they may correspond to, these targets, and the odds of that."""
         places = pose.offset + pose.turn * source
         squared = np.abs(places[:, None] - self.target[None, :]) ** 2 + noise * abs(pose.turn) ** 2
         chance = np.where(index >= 0, -np.expm1(-squared / self.spacing), 1.0)
@@ -199,6 +203,6 @@ def _swapped(left: Features, right: Features, candidates: Candidates) -> bool:
 
 
 def _spread(features: Features) -> float:
-    """How far from the middle points are on average, relative to the farthest: decides between equal sides."""
+    """How far from the middle points are on average, relative to the farthest."""
     away = np.abs(_complex(features) - _complex(features).mean())
     return float(away.mean() / away.max())
