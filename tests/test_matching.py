@@ -234,3 +234,32 @@ def test_cars_and_motorbikes_with_outliers(data_folder):
         cores.append(((found.core[:, 0] == found.core[:, 1]) & (found.core[:, 0] < n)).mean())
     assert np.mean(rates) > 0.8
     assert np.mean(cores) > 0.85
+
+
+def similar(seed, n=10, outliers=40):
+    """Points, and the same scaled, rotated and a little noisy, among many others."""
+    rng = np.random.default_rng(seed)
+    points, angle = rng.normal(size=(n, 2)), rng.uniform(0, 2 * np.pi)
+    rotation = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    there = 1.5 * points @ rotation + rng.normal(scale=0.03, size=points.shape)
+    return points, np.vstack((there, rng.normal(size=(outliers, 2))))
+
+
+def test_scale_and_rotation_are_found_with_the_matches():
+    rates = []
+    for seed in range(4):
+        left, right = similar(seed)
+        found = hm.match(left, right, rotation_invariant=True, n_matches=10)
+        rates.append((found.pairs[:, 0] == found.pairs[:, 1]).mean())
+        swapped = hm.match(right, left, rotation_invariant=True, n_matches=10)
+        assert as_set(found.pairs) == as_set(swapped.pairs[:, ::-1])
+    assert np.mean(rates) > 0.9
+
+
+def test_no_similarity_gives_no_pairs():
+    sizes = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        found = hm.match(rng.normal(size=(12, 2)), rng.normal(size=(15, 2)), rotation_invariant=True)
+        sizes.append(len(found))
+    assert np.median(sizes) == 0

@@ -12,6 +12,7 @@ from hypermodes.construct.correspondences import Candidates, Features, candidate
 from hypermodes.files import replacing
 from hypermodes.matching import Matching, match_groups
 from hypermodes.plotting import COLOURS, pyplot
+from hypermodes.result import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,8 +50,8 @@ class ImageMatching:
 
     def __repr__(self) -> str:
         return (
-            f"ImageMatching({len(self)} matches in {len(self.groups)} groups of {len(self.left)} and "
-            f"{len(self.right)} features)"
+            f"ImageMatching({len(self)} matches in {counted(len(self.groups), 'group')} of "
+            f"{len(self.left)} and {len(self.right)} features)"
         )
 
     def save_csv(self, path: str | os.PathLike[str]) -> None:
@@ -83,9 +84,8 @@ class ImageMatching:
                 axes.plot(*np.column_stack((here, there)), color=colour, linewidth=0.6, alpha=0.6)
             for places in (ends[0], shifted):
                 axes.scatter(*places.T, s=8, color=colour, linewidths=0, zorder=3)
-        groups = "group" if len(self.groups) == 1 else "groups"
         features = f"{len(self.left)} and {len(self.right)} features"
-        title = f"{len(self)} matches in {len(self.groups)} {groups}, of {features}"
+        title = f"{len(self)} matches in {counted(len(self.groups), 'group')}, of {features}"
         axes.set_title(title, loc="left", fontsize=10)
         axes.axis("off")
         return figure
@@ -144,7 +144,7 @@ def _features(name: str, image: np.ndarray, most: int) -> Features:
         detector.detect_and_extract(small)
     except RuntimeError:
         raise ValueError(f"{name}: expected a picture with something in it; found no features") from None
-    places = detector.keypoints[:, ::-1] / shrink
+    places = detector.positions[:, ::-1] / shrink
     sizes = np.asarray(detector.sigmas, dtype=np.float64) / shrink
     once = np.unique(places, axis=0, return_index=True)[1]  # one orientation a place
     largest = once[np.lexsort((once, -sizes[once]))][:most]
@@ -157,8 +157,8 @@ def _features(name: str, image: np.ndarray, most: int) -> Features:
 def _grey(name: str, given: Any) -> np.ndarray:
     """A picture as grey values in [0, 1]."""
     try:
+        from PIL import Image  # scikit-image brings it
         from skimage.color import rgb2gray, rgba2rgb
-        from skimage.io import imread
         from skimage.util import img_as_float
     except ImportError:
         raise ImportError("pictures are read with scikit-image; install hypermodes[images]") from None
@@ -167,28 +167,30 @@ def _grey(name: str, given: Any) -> np.ndarray:
         if not path.is_file():
             raise OSError(f"{name}: there is no file {str(path)!r}")
         try:
-            given = imread(path)
-        except Exception as error:
+            with Image.open(path) as image:
+                plain = image.mode in ("L", "I;16", "F", "RGB", "RGBA")
+                given = np.asarray(image if plain else image.convert("RGBA"))
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise ValueError(f"{name}: {str(path)!r} is not a picture that can be read: {error}") from None
-    image = np.asarray(given)
-    if image.dtype.kind not in "fiub" or image.ndim not in (2, 3):
-        raise ValueError(f"{name}: expected a picture, (h, w) or (h, w, 3 or 4); got shape {image.shape}")
-    if image.ndim == 3 and image.shape[2] not in (1, 2, 3, 4):
-        raise ValueError(f"{name}: expected 1 to 4 channels; got shape {image.shape}")
-    if min(image.shape[:2]) < _SMALLEST:
-        raise ValueError(f"{name}: expected at least {_SMALLEST} pixels a side; got {image.shape[:2]}")
-    if image.dtype.kind == "f":
-        if not np.isfinite(image).all():
+    picture = np.asarray(given)
+    if picture.dtype.kind not in "fiub" or picture.ndim not in (2, 3):
+        raise ValueError(f"{name}: expected a picture, (h, w) or (h, w, 3 or 4); got shape {picture.shape}")
+    if picture.ndim == 3 and picture.shape[2] not in (1, 2, 3, 4):
+        raise ValueError(f"{name}: expected 1 to 4 channels; got shape {picture.shape}")
+    if min(picture.shape[:2]) < _SMALLEST:
+        raise ValueError(f"{name}: expected at least {_SMALLEST} pixels a side; got {picture.shape[:2]}")
+    if picture.dtype.kind == "f":
+        if not np.isfinite(picture).all():
             raise ValueError(f"{name}: expected finite numbers; found NaN or infinity")
-        image = (image - image.min()) / (np.ptp(image) or 1.0)
+        picture = (picture - picture.min()) / (np.ptp(picture) or 1.0)
     else:
-        image = img_as_float(image)
-    if image.ndim == 3:
-        channels = image.shape[2]
+        picture = img_as_float(picture)
+    if picture.ndim == 3:
+        channels = picture.shape[2]
         if channels == 4:
-            image = rgba2rgb(image)
-        image = rgb2gray(image) if channels >= 3 else image[:, :, 0]
-    grey: np.ndarray = np.asarray(image, dtype=np.float64)
+            picture = rgba2rgb(picture)
+        picture = rgb2gray(picture) if channels >= 3 else picture[:, :, 0]
+    grey: np.ndarray = np.asarray(picture, dtype=np.float64)
     return grey
 
 

@@ -128,8 +128,8 @@ def match(
     Notes
     -----
     With ``rotation_invariant=True`` and no orientations, pairs of points have too little to compare:
-    hyperedges are then made of candidates that one similarity explains (`construct.poses`), and scale and rotation are
-    found with the matches, among many outliers if the shape itself does not change.
+    hyperedges are then made of candidates that one similarity explains (`construct.poses`), and scale and
+    rotation are found with the matches, among many outliers if the shape itself does not change.
 
     Returns
     -------
@@ -194,10 +194,10 @@ def match_groups(
     """Match several objects or surfaces: each group of matches goes together, and none shares a point.
 
     With ``candidates`` that are correspondences already (no point in two of them), most of them perhaps
-    wrong, hyperedges are correspondences that one homography explains better than chance (`construct.structures`);
-    the densest mode is taken, completed and set aside, until nothing is better than chance. Otherwise `match`
-    is called again and again on the points that are left, with ``rotation_invariant=True`` unless told
-    otherwise: objects move in different ways.
+    wrong, hyperedges are correspondences that one homography explains better than chance
+    (`construct.structures`); the densest mode is taken, completed and set aside, until nothing is better than
+    chance. Otherwise `match` is called again and again on the points that are left, with
+    ``rotation_invariant=True`` unless told otherwise: objects move in different ways.
 
     Parameters
     ----------

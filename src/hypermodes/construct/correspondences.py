@@ -361,8 +361,8 @@ def correspondence_hypergraph(
     """Make a hyperedge for every candidate: a group of consistent ones, without conflict, grown from it.
 
     A group takes in, one after the other, the candidate with the largest total affinity to those it has,
-    until it has ``size`` members or nobody is left: what joins must be consistent with all of the group, not with
-    one. With A the affinity,
+    until it has ``size`` members or nobody is left: what joins must be consistent with all of the group,
+    not with one. With A the affinity,
 
         p(v|e) = affinity of v to the other members, relative to the best member,
         w(e)/δ(e) = (q(e) / max q)^power,     q(e) = Σ_{u,v in e} A(u,v).
