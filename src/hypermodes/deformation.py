@@ -11,7 +11,7 @@ import numpy as np
 
 _ANYWHERE = 100.0  # prior variance of the translation: as good as unknown
 _FIRST_NOISE = 0.15  # where the estimate of the noise begins
-_LARGEST = 500  # matches a map is fitted to at most
+_LARGEST = 150  # matches a map is fitted to at most
 
 
 @dataclass(frozen=True)

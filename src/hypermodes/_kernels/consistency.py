@@ -18,42 +18,52 @@ def _squared_turn(difference, period):
 
 
 @njit(**OPTIONS)
-def consistent_pairs(
-    sides, left, right, own, log_ratio, precisions, period, limit, row_ends, columns, values
-):
-    """Exponent of the affinity of every pair of candidates, where it is at most `limit`.
+def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one_way, limit):
+    """Exponents of the affinity of all pairs of candidates where they are at most `limit`, row by row.
 
-    Called twice: with no room in `columns` it counts, row_ends[c + 1] of row c; with room it fills. `sides`
-    are the lengths and directions between points, left then right; precisions are 1/σ² of lengths,
-    directions and logarithms of scale ratios; own[c] is the share of the exponent that c has alone.
+    `sides` are the lengths and directions between points, left then right; precisions are 1/σ² of lengths,
+    directions and logarithms of scale ratios; own[c] is the share of the exponent that c has alone. With
+    `one_way`, directions back differ as those there do and need not be looked at.
     """
     left_lengths, left_turns, right_lengths, right_turns = sides
     by_length, by_turn, by_scale = precisions
-    fill = columns.size > 0
+    n = left.size
+    row_ends = np.zeros(n + 1, dtype=np.int64)
+    columns, values = np.empty(64 * n, dtype=np.int32), np.empty(64 * n)
     at = 0
-    for c in range(left.size):
+    for c in range(n):
+        if at + n > values.size:
+            more = np.empty(2 * values.size + n, dtype=np.int32)
+            more[:at] = columns[:at]
+            columns = more
+            further = np.empty(2 * values.size + n)
+            further[:at] = values[:at]
+            values = further
         i, a = left[c], right[c]
-        for d in range(left.size):
+        for d in range(n):
             j, b = left[d], right[d]
-            if i == j or a == b:
-                continue
             gap = left_lengths[i, j] - right_lengths[a, b]
             exponent = own[c] + own[d] + by_length * gap * gap
-            if exponent > limit:
+            if exponent > limit or i == j or a == b:
                 continue
             if by_turn > 0.0:
-                there = _squared_turn(left_turns[i, j] - right_turns[a, b], period)
-                back = _squared_turn(left_turns[j, i] - right_turns[b, a], period)
-                exponent += 0.5 * by_turn * (there + back)
+                if not one_way:
+                    there = _squared_turn(left_turns[i, j] - right_turns[a, b], period)
+                    back = _squared_turn(left_turns[j, i] - right_turns[b, a], period)
+                    exponent += by_turn * (0.5 * (there + back))
+                elif c < d:  # the same way for (c, d) and (d, c), so that they are equal to the last bit
+                    exponent += by_turn * _squared_turn(left_turns[i, j] - right_turns[a, b], period)
+                else:
+                    exponent += by_turn * _squared_turn(left_turns[j, i] - right_turns[b, a], period)
             if by_scale > 0.0:
                 gap = log_ratio[c] - log_ratio[d]
                 exponent += by_scale * gap * gap
             if exponent <= limit:
-                if fill:
-                    columns[at] = d
-                    values[at] = exponent
+                columns[at] = d
+                values[at] = exponent
                 at += 1
         row_ends[c + 1] = at
+    return row_ends, columns[:at].copy(), values[:at].copy()
 
 
 @njit(**OPTIONS)

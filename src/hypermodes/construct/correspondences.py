@@ -340,17 +340,12 @@ def pairwise_affinity(
     log_ratio = np.zeros(len(candidates))
     if scaled:
         log_ratio = np.log(left.scales[candidates.left]) - np.log(right.scales[candidates.right])
-    arguments = (
+    ends, columns, values = consistent_pairs(
         (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]),
         np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right), own, log_ratio,
-        (float(length) ** -2, by_turn, float(scale) ** -2 if scaled else 0.0), period,
-        -float(np.log(smallest)),
+        (float(length) ** -2, float(by_turn), float(scale) ** -2 if scaled else 0.0), float(period),
+        not rotation_invariant, -float(np.log(smallest)),
     )  # fmt: skip
-    ends = np.zeros(len(candidates) + 1, dtype=np.int64)
-    consistent_pairs(*arguments, ends, np.empty(0, np.int32), np.empty(0))
-    columns, values = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
-    if ends[-1]:
-        consistent_pairs(*arguments, ends, columns, values)
     np.exp(np.negative(values, out=values), out=values)
     return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
 
