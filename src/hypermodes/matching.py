@@ -321,6 +321,7 @@ class _Problem:
     candidates: Candidates
     options: dict[str, Any]
     exactness: float = 1.0  # factor of the least noise of the map
+    tries: int = _TRIES  # modes completed, to keep the best
 
     def of(self, left: Features, right: Features, **options: Any) -> "_Problem":
         """The same problem with other sides."""
@@ -337,7 +338,7 @@ class _Problem:
         layout = Layout(
             left, right, self.candidates.pairs, Deformation(stretch, noise=self.exactness * Deformation.noise)
         )
-        return _found(self.candidates, affinity, layout, starts)
+        return _found(self.candidates, affinity, layout, starts, self.tries)
 
     def refined(self, found: "_Found") -> "_Found":
         """Match again with scales and directions taken from the core, and as exactly as the core is exact."""
@@ -369,7 +370,7 @@ class _Problem:
         compactness = [float(np.std(_in_mean_lengths(side.points), axis=0).sum()) for side in sides]
         larger = int((len(sides[1]), compactness[1]) > (len(sides[0]), compactness[0]))
         sides[larger] = scrambled(sides[larger])
-        found = self.of(*sides).found()
+        found = replace(self.of(*sides), tries=2).found()
         return 0.0 if found is None else found.consistency
 
 
@@ -392,11 +393,12 @@ def _found(
     affinity: sp.csr_array,
     layout: Layout | None,
     starts: Sequence[np.ndarray] | None = None,
+    tries: int = _TRIES,
 ) -> _Found | None:
     if affinity.nnz == 0:
         return None
     if starts is None:
-        starts = _starts(candidates, hypergraph_of_groups(candidates, affinity, _SIZE))
+        starts = _starts(candidates, hypergraph_of_groups(candidates, affinity, _SIZE), tries)
     completed = [_completed(candidates, affinity, layout, start) for start in starts]
     values = np.array([value for *_, value in completed])
     x, agreement, value = completed[int(np.argmax(values))]
@@ -445,13 +447,13 @@ def _found_by_pose(left: Features, right: Features, candidates: Candidates) -> _
     )  # fmt: skip
 
 
-def _starts(candidates: Candidates, groups: Hypergraph) -> list[np.ndarray]:
+def _starts(candidates: Candidates, groups: Hypergraph, tries: int) -> list[np.ndarray]:
     """Where to begin: the densest modes of the hypergraph of groups, and everywhere."""
     rate = groups.weights / groups.edge_degrees
     strongest = np.sort(np.argsort(-rate, kind="stable")[:_SHIFTED])
     modes = find_modes(groups, starts=[groups.labels[k] for k in strongest], n_jobs=1)
     starts = []
-    for mode in modes.modes[:_TRIES]:
+    for mode in modes.modes[:tries]:
         mass = groups.incidence @ (mode.distribution(groups.n_edges) / groups.edge_degrees)
         starts.append(mass / mass.max())
     starts.append(np.full(len(candidates), 1 / max(candidates.n_left, candidates.n_right)))
