@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One thread for the linear algebra of each test process: faces are small, and processes share the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint types imports check bench bench-quality convergence clean
+.PHONY: help demo test lint types imports check bench bench-quality bench-hypergraphs bench-saliency convergence clean
 help:            ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
 
@@ -36,11 +36,19 @@ bench-quality: .venv/.dev  ## clusters against HDBSCAN, spectral, Genie and othe
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan genieclust
 	$(BIN)/python benchmarks/quality.py
 
+bench-hypergraphs: .venv/.dev  ## groups of hypergraphs against Leiden, Louvain and spectral; needs HYPERMODES_DATA
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check networkx leidenalg
+	$(BIN)/python benchmarks/hypergraphs.py
+
+bench-saliency: .venv/.dev  ## saliency against five other methods on marked pictures; needs HYPERMODES_DATA
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check opencv-contrib-python-headless
+	$(BIN)/python benchmarks/saliency.py
+
 convergence: .venv/.dev  ## rounds and steps to the certificate on five crescents
 	$(BIN)/python benchmarks/convergence.py
 
 clean:           ## remove the environment and everything generated
-	rm -rf .venv hypermodes-demo hypermodes-fig5 hypermodes-fig6 benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv hypermodes-demo hypermodes-fig1 hypermodes-fig5 hypermodes-fig6 benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -133,3 +133,52 @@ def linked_points(draw, max_n=9):
     links = draw(st.permutations(links))
     mass = st.sampled_from([1.0, 1.0, 0.25, 2.0, 5.0]) if draw(st.booleans()) else st.just(1.0)
     return n, links, draw(st.lists(mass, min_size=n, max_size=n))
+
+
+# -- files --------------------------------------------------------------------------------------------
+
+strange_names = st.sampled_from(["0", "1", "<b>&", "a,b", 'q"t', "é", "10", " pad ", ""])
+names = st.text(max_size=4) | st.integers(-3, 12) | strange_names
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-1e9, 1e9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+keys = st.text(max_size=3) | st.sampled_from(["weight", "hif", "label"])
+attributes = st.dictionaries(keys, json_values, max_size=3)
+
+
+def _records(draw, key, labels, weights):
+    optional = {"weight": weights, "attrs": attributes}
+    return [
+        {key: label, **{k: draw(v) for k, v in optional.items() if draw(st.booleans())}} for label in labels
+    ]
+
+
+@st.composite
+def hif_documents(draw, largest=5.0):
+    """HIF documents without repeated records, whose incidence weights go up to `largest`."""
+    edges = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    nodes = draw(st.lists(names, min_size=1, max_size=6, unique=True))
+    pairs = st.tuples(st.sampled_from(edges), st.sampled_from(nodes))
+    positive = st.floats(1e-3, largest, allow_subnormal=False) | st.just(1)
+    incidences = [
+        {"edge": edge, "node": node, **record}
+        for edge, node in draw(st.lists(pairs, min_size=1, max_size=12, unique=True))
+        for record in [
+            {k: draw(v) for k, v in (("weight", positive), ("attrs", attributes)) if draw(st.booleans())}
+        ]
+    ]
+    document = {"incidences": incidences}
+    if draw(st.booleans()):
+        document["nodes"] = _records(draw, "node", draw(st.permutations(nodes)), st.floats(-5, 5))
+    if draw(st.booleans()):
+        document["edges"] = _records(draw, "edge", draw(st.permutations(edges)), magnitudes | st.just(1))
+    if draw(st.booleans()):
+        document["metadata"] = draw(attributes)
+    if draw(st.booleans()):
+        document["network-type"] = draw(st.sampled_from(["undirected", "asc", "directed"]))
+    if document.get("network-type") == "directed":
+        for record in incidences:
+            record["direction"] = draw(st.sampled_from(["head", "tail"]))
+    return document

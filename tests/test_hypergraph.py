@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypermodes import Hypergraph
+from hypermodes.annotations import Annotations, Records
 from strategies import hypergraphs, seeds
 
 EDGES = [["ann", "bob"], ["bob", "cid"], ["cid", "dan", "ann"]]
@@ -301,3 +302,98 @@ def test_duplicate_and_single_vertex_hyperedges_are_kept():
 def test_one_hyperedge_is_a_hypergraph(size):
     built = Hypergraph.from_edges([range(size)])
     assert (built.n_vertices, built.n_edges) == (size, 1)
+
+
+# -- from a list of incidences --------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 5)), min_size=1, max_size=20), st.booleans())
+def test_incidences_in_a_list_make_the_same_hypergraph_as_hyperedges_one_by_one(pairs, as_text):
+    if as_text:
+        pairs = [(str(edge), f"v{vertex}") for edge, vertex in pairs]
+    edges, vertices = zip(*pairs, strict=True)
+    members = {}
+    for edge, vertex in pairs:
+        members.setdefault(edge, []).append(vertex)
+    order = list(dict.fromkeys(vertices))
+    expected = Hypergraph.from_edges(members, vertices=order)
+    assert Hypergraph.from_incidences(list(edges), list(vertices)) == expected
+    assert Hypergraph.from_incidences(np.array(edges), np.array(vertices)) == expected
+
+
+def test_incidences_in_a_list_carry_probabilities_and_weights():
+    built = Hypergraph.from_incidences(
+        ["e", "f", "e", "e"], ["x", "y", "z", "x"], [0.5, 1.0, 0.25, 0.5], {"f": 3.0, "e": 2.0, "other": 1.0}
+    )
+    assert built == Hypergraph.from_edges(
+        {"e": {"x": 0.5, "z": 0.25}, "f": {"y": 1.0}}, weights=[2.0, 3.0], vertices=["x", "y", "z"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1], [1, 2]), "vertices: expected 1, one for each entry of edges; got 2"),
+        (([], []), "edges: expected at least one incidence"),
+        (("ab", [1, 2]), "edges: expected a list of labels"),
+        (([1, 2], 5), "vertices: expected a list of labels"),
+        (([[1], [2]], [1, 2]), "edges: labels must be hashable"),
+        (([1, 1], [1, 1], [0.5, 0.25]), "vertex 1 is in hyperedge 1 twice, with 0.5 and 0.25"),
+        (([1], [1], [0.0]), r"p\(v\|e\) must lie in \(0, 1\]; entry 0 is 0.0"),
+        (([1], [1], [float("nan")]), r"p\(v\|e\) must lie in"),
+        (([1], [1], [0.5, 0.5]), "probabilities: expected 1 numbers"),
+        (([1], [1], ["x"]), "probabilities: expected 1 numbers"),
+        (([1], [1], None, {2: 1.0}), "weights: hyperedge 1 has none"),
+    ],
+)
+def test_incidences_that_are_wrong_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Hypergraph.from_incidences(*arguments)
+
+
+# -- annotations ----------------------------------------------------------------------------------------
+
+
+def annotated():
+    said = Annotations(
+        Records(3, weights=[1.0, np.nan, 2.0]),
+        Records(2, attributes=({"kind": "x"}, None)),
+        Records(4, directions=[1, 2, 0, 1]),
+        metadata={"name": "test"},
+        empty_edges=("none",),
+        empty=Records(1, weights=[5.0]),
+    )
+    return Hypergraph.from_edges([["a", "b"], ["b", "c"]], labels=["e", "f"], annotations=said)
+
+
+def test_annotations_are_compared_copied_and_kept_apart():
+    hypergraph = annotated()
+    assert hypergraph == annotated()
+    assert hypergraph != Hypergraph.from_edges([["a", "b"], ["b", "c"]], labels=["e", "f"])
+    for twin in (copy.deepcopy(hypergraph), pickle.loads(pickle.dumps(hypergraph))):
+        assert twin == hypergraph
+        assert not twin.annotations.vertices.weights.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        hypergraph.annotations.vertices.weights[0] = 7
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (lambda: Annotations(Records(2), Records(2), Records(4)), "expected records of 3 vertices; got 2"),
+        (lambda: Annotations(Records(3), Records(1), Records(4)), "expected records of 2 hyperedges; got 1"),
+        (lambda: Annotations(Records(3), Records(2), Records(5)), "expected records of 4 incidences; got 5"),
+        (
+            lambda: Annotations(Records(3), Records(2), Records(4), empty_edges=("e",), empty=Records(1)),
+            "hyperedge 'e' is said to be empty but has vertices",
+        ),
+        (lambda: Annotations(Records(3), Records(2), Records(4), "odd"), "network_type: expected"),
+        (lambda: Records(2, weights=[1.0]), "weights: expected 2 entries"),
+        (lambda: Records(1, attributes=([],)), "attributes: expected mappings"),
+        (lambda: Records(1, directions=[3]), "directions: expected"),
+        (lambda: "text", "annotations: expected Annotations"),
+    ],
+)
+def test_annotations_that_do_not_fit_are_refused(said, message):
+    with pytest.raises(ValueError, match=message):
+        Hypergraph.from_edges([["a", "b"], ["b", "c"]], labels=["e", "f"], annotations=said())

@@ -84,6 +84,18 @@ def test_links_are_pairs_of_neighbours_by_density_and_shared_vertices(seed, k):
         assert level == pytest.approx(lower * (shared / (k + 1)) ** 0.5, rel=2 * HAIR)
 
 
+@given(seeds, st.sampled_from([1, 2, 7, 29, 30, 100]), st.booleans())
+def test_the_forest_made_in_blocks_is_the_forest_of_all_links(seed, block, level):
+    neighbours, density = some_neighbours(seed)
+    density = np.ones_like(density) if level else density  # then only the order of the links decides
+    with pytest.MonkeyPatch.context() as patch:
+        every = neighbour_links(neighbours, density).forest(neighbours.n)
+        patch.setattr("hypermodes.linking.BLOCK", block)
+        found = neighbour_links(neighbours, density, forest=True)
+    for one, other in zip(found, every, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 4, 7])
 def test_threads_change_nothing(n_jobs):
     neighbours, density = some_neighbours(1, n=50)

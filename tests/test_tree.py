@@ -45,7 +45,10 @@ def branches(tree):
 
 def nodes_of(tree, smallest):
     """What `condense` says, as sets: ({branch: (birth, branch of parent)}, levels, branch of each number)."""
-    node, level, up, birth = trees.condense(tree.children, tree.heights, tree.mass, smallest)
+    node, level, parts, ptr, _, height, _ = trees.condense(tree.children, tree.heights, tree.mass, smallest)
+    up, birth = np.full(len(parts), -1), np.zeros(len(parts))
+    for c in np.flatnonzero(parts[:, 0] >= 0):
+        up[parts[c]], birth[parts[c]] = c, height[ptr[c]]  # its first stage is where the two meet
     inside = [set(np.flatnonzero(node == c).tolist()) for c in range(up.size)]
     for c in range(up.size - 1):
         assert up[c] > c  # children come before their parents
@@ -152,8 +155,10 @@ def test_nothing_large_enough_is_one_group(case, smallest):
 
 def chosen(tree, smallest, choose):
     """Nodes that are clusters, as sets; the cluster of each point in them is checked on the way."""
-    node, level, up, birth = trees.condense(tree.children, tree.heights, tree.mass, smallest)
-    label, count = choose(node, level, up, birth, tree.weights)
+    node, _, *stages = trees.condense(tree.children, tree.heights, tree.mass, smallest)
+    group, _, up, excess = trees.groups_at(*stages, smallest)
+    np.testing.assert_array_equal(group, np.arange(up.size))  # at the same size they are the same
+    label, count = choose(up, excess)
     _, _, named = nodes_of(tree, smallest)
     assert set(label.tolist()) - {-1} == set(range(count))
     tops = [c for c in range(up.size) if label[c] >= 0 and (up[c] < 0 or label[up[c]] != label[c])]

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from hypermodes.affinity import Affinity as Affinity
     from hypermodes.affinity import HyperedgeAffinity as HyperedgeAffinity
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
+    from hypermodes.annotations import Annotations as Annotations
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
+    from hypermodes.changes import Changes as Changes
+    from hypermodes.changes import compare as compare
+    from hypermodes.changes import removal as removal
     from hypermodes.clustering import Clustering as Clustering
     from hypermodes.clustering import cluster_points as cluster_points
     from hypermodes.construct.correspondences import Candidates as Candidates
@@ -29,18 +33,34 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
+    from hypermodes.groups import Groups as Groups
+    from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
     from hypermodes.image_matching import ImageMatching as ImageMatching
     from hypermodes.image_matching import match_images as match_images
+    from hypermodes.interop.formats import formats as formats
+    from hypermodes.interop.formats import read as read
+    from hypermodes.interop.formats import write as write
+    from hypermodes.interop.hypernetx import from_hypernetx as from_hypernetx
+    from hypermodes.interop.hypernetx import to_hypernetx as to_hypernetx
+    from hypermodes.interop.networkx import from_networkx as from_networkx
+    from hypermodes.interop.networkx import to_networkx as to_networkx
+    from hypermodes.interop.xgi import from_xgi as from_xgi
+    from hypermodes.interop.xgi import to_xgi as to_xgi
     from hypermodes.matching import Matching as Matching
     from hypermodes.matching import match as match
     from hypermodes.matching import match_affinity as match_affinity
     from hypermodes.matching import match_groups as match_groups
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
+    from hypermodes.point_tables import PointTable as PointTable
+    from hypermodes.point_tables import read_points as read_points
+    from hypermodes.report import write_report as write_report
     from hypermodes.result import Mode as Mode
     from hypermodes.result import ModeSet as ModeSet
     from hypermodes.result import Status as Status
+    from hypermodes.saliency import Saliency as Saliency
+    from hypermodes.saliency import saliency as saliency
     from hypermodes.shift import Round as Round
     from hypermodes.shift import shift as shift
     from hypermodes.tree import ModeTree as ModeTree
@@ -50,9 +70,12 @@ if TYPE_CHECKING:
 _HOME = {
     "Affinity": "affinity",
     "Candidates": "construct.correspondences",
+    "Annotations": "annotations",
     "Certificate": "certificate",
+    "Changes": "changes",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
+    "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Features": "construct.correspondences",
     "Hypergraph": "hypergraph",
@@ -64,26 +87,43 @@ _HOME = {
     "Mode": "result",
     "ModeSet": "result",
     "ModeTree": "tree",
+    "PointTable": "point_tables",
     "PrintedVoting": "voting",
     "Replicator": "dynamics",
     "Round": "shift",
+    "Saliency": "saliency",
     "Seeker": "modes",
     "Status": "result",
     "Voting": "voting",
     "candidate_pairs": "construct.correspondences",
     "certify": "certificate",
+    "cluster": "groups",
     "cluster_points": "clustering",
     "correspondence_hypergraph": "construct.correspondences",
+    "compare": "changes",
     "find_modes": "modes",
+    "formats": "interop.formats",
+    "from_hypernetx": "interop.hypernetx",
+    "from_networkx": "interop.networkx",
+    "from_xgi": "interop.xgi",
     "knn_hypergraph": "construct.points",
     "match": "matching",
     "match_affinity": "matching",
     "match_groups": "matching",
     "match_images": "image_matching",
     "pairwise_affinity": "construct.correspondences",
+    "read": "interop.formats",
+    "read_points": "point_tables",
+    "removal": "changes",
+    "saliency": "saliency",
     "shift": "shift",
+    "to_hypernetx": "interop.hypernetx",
+    "to_networkx": "interop.networkx",
+    "to_xgi": "interop.xgi",
+    "write": "interop.formats",
+    "write_report": "report",
 }
-_SUBMODULES = {"baselines", "construct", "datasets", "plotting"}
+_SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}
 
 __all__ = ["__version__", *sorted(_HOME)]
 

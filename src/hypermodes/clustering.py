@@ -140,7 +140,7 @@ def cluster_points(
     Rows that are equal are one point that came more often: to double the data changes nothing. (With an
     index, or a sparse graph of distances, every row is a point of its own.) Fewer than eight different
     points are one cluster, unless more are asked for. Time is that of finding neighbours, then O(n k²) for
-    links and O(n log n) for each of about 2 log₂ n readings of the tree.
+    links, O(n log n) for the tree, and O(n) to read it once; further readings see groups only.
 
     Examples
     --------

@@ -1,6 +1,8 @@
-"""Hyperedges given one by one, or as the rows of an array, turned into an incidence matrix."""
+"""Hyperedges given one by one, as the rows of an array or as pairs, turned into an incidence matrix."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -76,12 +78,8 @@ def incidence_of_array(edges: np.ndarray, known: dict[Hashable, int] | None) -> 
         raise ValueError("edges: hyperedge 0 has no vertices; leave empty hyperedges out")
     found, codes = _codes(edges.ravel())
     if known is None:
-        first = np.empty(len(found), dtype=np.int64)
-        first[codes[::-1]] = np.arange(codes.size)[::-1]  # the last write wins: the first appearance
-        appearance = np.argsort(first)
+        place, appearance = _by_appearance(codes, len(found))
         order: Labels = tuple(found[appearance].tolist())
-        place = np.empty(len(found), dtype=np.int64)
-        place[appearance] = np.arange(len(found))
     else:
         order = tuple(known)
         missing = [vertex for vertex in found.tolist() if vertex not in known]
@@ -93,6 +91,139 @@ def incidence_of_array(edges: np.ndarray, known: dict[Hashable, int] | None) -> 
     matrix.sum_duplicates()
     matrix.data[:] = 1.0  # a vertex named twice counts once
     return matrix, order
+
+
+def incidence_of_pairs(edges: Any, vertices: Any, probabilities: Any) -> tuple[sp.csc_array, Labels, Labels]:
+    """Read (hyperedge, vertex) pairs; also the vertices and the hyperedges in the order they first appear."""
+    edge_codes, labels = factorised("edges", edges)
+    vertex_codes, order = factorised("vertices", vertices)
+    n = len(edge_codes)
+    if len(vertex_codes) != n:
+        raise ValueError(f"vertices: expected {n}, one for each entry of edges; got {len(vertex_codes)}")
+    if n == 0:
+        raise ValueError("edges: expected at least one incidence; got none")
+    data = _probabilities(probabilities, n)
+    key = pair_keys(edge_codes, vertex_codes, len(order))
+    arrange, first = sorted_pairs(key)
+    if arrange is not None:
+        key, edge_codes, vertex_codes = key[arrange], edge_codes[arrange], vertex_codes[arrange]
+        data = data if data is None else data[arrange]
+    if first is not None:
+        if data is not None and (data != data[first][np.cumsum(first) - 1]).any():
+            i = int(np.flatnonzero(data != data[first][np.cumsum(first) - 1])[0])
+            raise ValueError(
+                f"probabilities: vertex {order[vertex_codes[i]]!r} is in hyperedge {labels[edge_codes[i]]!r} "
+                f"twice, with {float(data[i - 1])!r} and {float(data[i])!r}"
+            )
+        edge_codes, vertex_codes = edge_codes[first], vertex_codes[first]
+        data = data if data is None else data[first]
+    del key, arrange, first
+    parts = (np.ones(len(edge_codes)) if data is None else data, vertex_codes, ends(edge_codes, len(labels)))
+    return sp.csc_array(parts, shape=(len(order), len(labels))), order, labels
+
+
+def pair_keys(edges: np.ndarray, vertices: np.ndarray, n_vertices: int) -> np.ndarray:
+    """One number a pair, increasing as incidences are stored: by hyperedge, then by vertex."""
+    key = edges.astype(np.int64)
+    key *= n_vertices
+    key += vertices
+    return key
+
+
+def sorted_pairs(key: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """How to arrange pairs as they are stored, and then which are the first of their kind.
+
+    ``None`` for either where there is nothing to do: files mostly come sorted, without repetition. Pairs
+    that are repeated stay in the order they came.
+    """
+    step = np.diff(key)
+    if (step > 0).all():
+        return None, None
+    arrange = None
+    if (step < 0).any():
+        arrange = np.argsort(key, kind="stable")
+        step = np.diff(key[arrange])
+    return arrange, None if step.all() else np.concatenate(([True], step != 0))
+
+
+def ends(edges: np.ndarray, n_edges: int) -> np.ndarray:
+    """Where each hyperedge begins and ends among sorted incidences: ``indptr``."""
+    return np.concatenate(([0], np.cumsum(np.bincount(edges, minlength=n_edges))))
+
+
+def factorised(name: str, values: Any) -> tuple[np.ndarray, Labels]:
+    """The place of each value among the distinct ones, which come in the order they first appear."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu" and values.size:
+        found, codes = _codes(values)
+        place, appearance = _by_appearance(codes, len(found))
+        if (appearance[1:] > appearance[:-1]).all():
+            return _narrow(codes, len(found)), _listed_range(found)
+        return _narrow(place, len(found))[codes], _listed_range(found[appearance])
+    if (
+        isinstance(values, str | bytes | Mapping)
+        or not isinstance(values, Iterable)
+        or getattr(values, "ndim", 1) != 1
+    ):
+        raise ValueError(f"{name}: expected a list of labels, one an incidence; got {values!r}")
+    index: defaultdict[Hashable, int] = defaultdict()
+    index.default_factory = index.__len__  # an unknown label gets the next number
+    blocks = []
+    remaining = iter(values)
+    start = 0
+    while True:
+        block = (
+            values[start : start + _BLOCK].tolist()
+            if isinstance(values, np.ndarray)
+            else list(islice(remaining, _BLOCK))
+        )
+        if not block:
+            break
+        try:
+            blocks.append(np.fromiter(map(index.__getitem__, block), np.int32, len(block)))
+        except TypeError as error:
+            raise ValueError(f"{name}: labels must be hashable: {error}") from None
+        start += len(block)
+    return np.concatenate(blocks) if blocks else np.empty(0, np.int32), tuple(index)
+
+
+_BLOCK = 1 << 16
+
+
+def _by_appearance(codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each code goes when codes are ordered by first appearance, and the codes in that order."""
+    first = np.empty(n, dtype=np.int64)
+    first[codes[::-1]] = np.arange(codes.size)[::-1]  # the last write wins: the first appearance
+    appearance = np.argsort(first)
+    place = np.empty(n, dtype=np.int64)
+    place[appearance] = np.arange(n)
+    return place, appearance
+
+
+def _narrow(codes: np.ndarray, n: int) -> np.ndarray:
+    return codes.astype(np.int32) if n < 2**31 else codes
+
+
+def _listed_range(found: np.ndarray) -> Labels:
+    """Whole numbers 0 … n-1 stay a range, which costs no memory."""
+    n = len(found)
+    return range(n) if np.array_equal(found, np.arange(n)) else tuple(found.tolist())
+
+
+def _probabilities(given: Any, n: int) -> np.ndarray | None:
+    if given is None:
+        return None
+    try:
+        data = np.asarray(given if isinstance(given, np.ndarray) else list(given), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"probabilities: expected {n} numbers in (0, 1]; got {given!r}") from None
+    if data.shape != (n,):
+        raise ValueError(f"probabilities: expected {n} numbers, one an incidence; got shape {data.shape}")
+    bad = np.flatnonzero(~((data > 0) & (data <= 1)))
+    if bad.size:
+        raise ValueError(
+            f"probabilities: p(v|e) must lie in (0, 1]; entry {bad[0]} is {float(data[bad[0]])!r}"
+        )
+    return data
 
 
 def _codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

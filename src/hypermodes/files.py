@@ -7,9 +7,9 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it.
     """
-    target = Path(path)
+    target = _behind_links(path)
     if target.is_dir():
         raise IsADirectoryError(
             f"path: {os.fspath(path)!r} is a folder; expected the name of a file to write"
@@ -47,17 +47,23 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def save_arrays(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays and what they are to exactly this path."""
+def save_arrays(path: str | os.PathLike[str] | BinaryIO, kind: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays and what they are to exactly this path, or into an open file."""
+    if hasattr(path, "write"):
+        np.savez(path, allow_pickle=False, format=np.array(kind), **arrays)
+        return
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.savez(file, allow_pickle=False, format=np.array(kind), **arrays)
 
 
 def load_arrays(
-    path: str | os.PathLike[str], kind: str, what: str, build: Callable[[dict[str, np.ndarray]], T]
+    path: str | os.PathLike[str] | BinaryIO,
+    kind: str,
+    what: str,
+    build: Callable[[dict[str, np.ndarray]], T],
 ) -> T:
     """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         try:
             if not zipfile.is_zipfile(file):
                 raise ValueError("it is no archive of arrays")
@@ -69,9 +75,15 @@ def load_arrays(
             return build(arrays)
         except _MALFORMED as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise ValueError(
-                f"path: {os.fspath(path)!r} is not {what} saved by hypermodes: {reason}"
-            ) from error
+            raise ValueError(f"path: {_named(path)} is not {what} saved by hypermodes: {reason}") from error
+
+
+def _opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Any]:
+    return nullcontext(path) if hasattr(path, "read") else open(path, "rb")
+
+
+def _named(path: str | os.PathLike[str] | BinaryIO) -> str:
+    return repr(getattr(path, "name", "the file") if hasattr(path, "read") else os.fspath(path))
 
 
 # What a damaged or hostile file makes NumPy, zipfile, zlib and json raise.
@@ -91,6 +103,29 @@ def make_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise type(error)(f"out: cannot write to {str(folder)!r}: {error.strerror}") from None
+
+
+def _behind_links(path: str | os.PathLike[str]) -> Path:
+    """The file itself: a link to it stays a link. What is no file, such as /dev/null, is not replaced."""
+    target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(
+            f"path: {os.fspath(path)!r} is a device or a pipe; expected the name of a file to write"
+        )
+    return target.resolve() if target.is_symlink() else target
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """See that a file can be written: before the work, not after it."""
+    try:
+        with replacing(path):
+            raise _Checked
+    except _Checked:
+        pass
+
+
+class _Checked(Exception):
+    """Leaves `replacing` before anything is replaced."""
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

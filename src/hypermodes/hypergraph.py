@@ -4,13 +4,14 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from hypermodes import edge_lists
 from hypermodes import labels as names
+from hypermodes.annotations import Annotations
 from hypermodes.files import load_arrays, save_arrays
 
 _FORMAT = "hypermodes-hypergraph-1"
@@ -32,6 +33,8 @@ class Hypergraph:
         w(e) > 0; all 1 if not given.
     vertices, labels : iterables of hashables, optional
         Names of vertices and of hyperedges, in order; 0, 1, 2, … if not given.
+    annotations : Annotations, optional
+        What a file says beyond that. No algorithm looks at it; it is kept, compared, saved and written back.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Hypergraph:
     weights: np.ndarray = None  # type: ignore[assignment]  # filled in by __post_init__
     vertices: names.Labels = None  # type: ignore[assignment]
     labels: names.Labels = None  # type: ignore[assignment]
+    annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
         incidence = _checked_incidence(self.incidence)
@@ -61,6 +65,7 @@ class Hypergraph:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         _check_magnitudes(self)
+        _check_annotations(self)
 
     # -- building ---------------------------------------------------------------------------------
 
@@ -71,6 +76,7 @@ class Hypergraph:
         weights: Iterable[float] | None = None,
         vertices: Iterable[Hashable] | None = None,
         labels: Iterable[Hashable] | None = None,
+        annotations: Annotations | None = None,
     ) -> Self:
         """Build from hyperedges given one by one.
 
@@ -87,6 +93,8 @@ class Hypergraph:
             vertices come in the order they first appear.
         labels : iterable of hashables, optional
             Names of the hyperedges; 0, 1, 2, … if not given.
+        annotations : Annotations, optional
+            What else is known; no algorithm looks at it.
         """
         if isinstance(edges, Mapping):
             if labels is not None:
@@ -97,7 +105,43 @@ class Hypergraph:
             matrix, order = edge_lists.incidence_of_array(edges, known)
         else:
             matrix, order = edge_lists.incidence_of_iterables(edges, known)
-        return cls(matrix, _listed("weights", weights), order, labels)  # type: ignore[arg-type]
+        return cls(matrix, _listed("weights", weights), order, labels, annotations)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_incidences(
+        cls,
+        edges: Iterable[Hashable] | np.ndarray,
+        vertices: Iterable[Hashable] | np.ndarray,
+        probabilities: Iterable[float] | np.ndarray | None = None,
+        weights: Mapping[Hashable, float] | Iterable[float] | None = None,
+    ) -> Self:
+        """Build from a list of incidences: entry i says that ``vertices[i]`` is in ``edges[i]``.
+
+        The way for large data: arrays of whole numbers or of text are read without a Python loop over the
+        incidences. Hyperedges and vertices come in the order they first appear.
+
+        Parameters
+        ----------
+        edges, vertices : arrays or iterables of hashables, equally long
+            A vertex that is in the same hyperedge twice counts once.
+        probabilities : iterable of float, optional
+            p(v|e) in (0, 1], one an incidence; all 1 if not given.
+        weights : mapping or iterable of float, optional
+            w(e) > 0 by hyperedge, or in the order hyperedges first appear; all 1 if not given.
+
+        Examples
+        --------
+        >>> baskets = Hypergraph.from_incidences([7, 7, 9, 9], ["milk", "tea", "tea", "jam"])
+        >>> baskets.members(9)
+        ('tea', 'jam')
+        """
+        matrix, order, labels = edge_lists.incidence_of_pairs(edges, vertices, probabilities)
+        if isinstance(weights, Mapping):
+            try:
+                weights = [weights[label] for label in labels]
+            except KeyError as error:
+                raise ValueError(f"weights: hyperedge {error.args[0]!r} has none") from None
+        return cls(matrix, _listed("weights", weights), order, labels)
 
     @classmethod
     def from_incidence(
@@ -106,12 +150,16 @@ class Hypergraph:
         weights: Iterable[float] | None = None,
         vertices: Iterable[Hashable] | None = None,
         labels: Iterable[Hashable] | None = None,
+        annotations: Annotations | None = None,
     ) -> Self:
         """Build from the matrix H of the paper, |V| x |E|, sparse or dense: rows are vertices."""
-        return cls(incidence, _listed("weights", weights), vertices, labels)  # type: ignore[arg-type]
+        return cls(incidence, _listed("weights", weights), vertices, labels, annotations)  # type: ignore[arg-type]
 
     def subset(self, edges: Iterable[Hashable]) -> "Hypergraph":
-        """Keep the hyperedges with these labels, in this order, with their labels; all vertices stay."""
+        """Keep the hyperedges with these labels, in this order, with their labels; all vertices stay.
+
+        Annotations of what is kept are kept; those of empty hyperedges are not.
+        """
         if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
             raise ValueError(f"edges: expected labels of hyperedges to keep; got {edges!r}")
         try:
@@ -124,7 +172,13 @@ class Hypergraph:
         if repeated.size:
             raise ValueError(f"edges: expected distinct labels; {self.labels[repeated[0]]!r} comes twice")
         kept = [self.labels[i] for i in keep]
-        return Hypergraph(self.incidence[:, keep], self.weights[keep], self.vertices, kept)
+        annotations = self.annotations
+        if annotations is not None:
+            starts, sizes = self.incidence.indptr[keep].astype(np.int64), self.edge_sizes[keep]
+            skipped = np.cumsum(sizes) - sizes  # of the new incidences, those before each hyperedge
+            incidences = np.repeat(starts - skipped, sizes) + np.arange(sizes.sum())
+            annotations = annotations.of_edges(keep, incidences, kept)
+        return Hypergraph(self.incidence[:, keep], self.weights[keep], self.vertices, kept, annotations)
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -193,13 +247,15 @@ class Hypergraph:
             and np.array_equal(self.weights, other.weights)
             and _same_labels(self.vertices, other.vertices)
             and _same_labels(self.labels, other.labels)
+            and self.annotations == other.annotations
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Freeze copies as well: a pickle or a deep copy brings fresh arrays."""
-        self.__dict__.update({name: state[name] for name in ("incidence", "weights", "vertices", "labels")})
+        fields = ("incidence", "weights", "vertices", "labels", "annotations")
+        self.__dict__.update({name: state[name] for name in fields})
         _frozen_sparse(self.incidence)
         _frozen(self.weights)
 
@@ -218,8 +274,11 @@ class Hypergraph:
 
     # -- keeping ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, all at once or not at all. Labels are stored as text, not pickled."""
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        """Write to one ``.npz`` file, all at once or not at all, or into an open binary file.
+
+        Labels and annotations are stored as text, not pickled.
+        """
         save_arrays(
             path,
             _FORMAT,
@@ -231,11 +290,12 @@ class Hypergraph:
                 "weights": self.weights,
                 "vertices": names.encode("vertices", self.vertices),
                 "labels": names.encode("labels", self.labels),
+                **({} if self.annotations is None else self.annotations.to_arrays()),
             },
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str] | BinaryIO) -> Self:
         """Read what `save` wrote; everything is checked again, nothing is unpickled."""
         return load_arrays(path, _FORMAT, "a hypergraph", cls._from_arrays)
 
@@ -245,7 +305,9 @@ class Hypergraph:
         incidence = sp.csc_array(parts, shape=tuple(stored["shape"].tolist()))
         incidence.check_format(full_check=True)
         vertices, labels = names.decode(stored["vertices"]), names.decode(stored["labels"])
-        return cls(incidence, stored["weights"], vertices, labels)
+        n_vertices, n_edges = incidence.shape
+        annotations = Annotations.from_arrays(stored, n_vertices, n_edges, int(incidence.nnz))
+        return cls(incidence, stored["weights"], vertices, labels, annotations)
 
 
 # -- checks, made once at the border ------------------------------------------------------------------
@@ -314,7 +376,8 @@ def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
 
 def _check_magnitudes(hypergraph: Hypergraph) -> None:
     """Refuse weights so extreme that the affinity of Eq. (2) or its square would overflow or vanish."""
-    rate = hypergraph.weights / hypergraph.edge_degrees
+    with np.errstate(over="ignore"):
+        rate = hypergraph.weights / hypergraph.edge_degrees
     bad = np.flatnonzero(~((rate > 1e-100) & (rate < 1e100)))
     if bad.size:
         i = int(bad[0])
@@ -322,6 +385,19 @@ def _check_magnitudes(hypergraph: Hypergraph) -> None:
             f"weights: w(e) divided by the degree of e must lie between 1e-100 and 1e100; for hyperedge "
             f"{i} it is {float(hypergraph.weights[i])!r} / {float(hypergraph.edge_degrees[i])!r}"
         )
+
+
+def _check_annotations(hypergraph: Hypergraph) -> None:
+    annotations = hypergraph.annotations
+    if annotations is None:
+        return
+    if not isinstance(annotations, Annotations):
+        raise ValueError(f"annotations: expected Annotations or None; got {annotations!r}")
+    annotations.check(hypergraph.n_vertices, hypergraph.n_edges, int(hypergraph.incidence.nnz))
+    known = set(hypergraph.labels) if annotations.empty_edges else set()
+    both = [label for label in annotations.empty_edges if label in known]
+    if both:
+        raise ValueError(f"annotations: hyperedge {both[0]!r} is said to be empty but has vertices")
 
 
 def _listed(name: str, values: Any) -> Any:

@@ -1,21 +1,17 @@
-"""Matches between two pictures: features, candidates, modes, and a picture of the result."""
+"""Matches between two pictures: their features, candidates, and modes."""
 
 import csv
 import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs
 from hypermodes.files import replacing
+from hypermodes.images import as_picture
 from hypermodes.matching import Matching, match_groups
-from hypermodes.plotting import COLOURS, pyplot
 from hypermodes.result import counted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _SMALLEST = 16  # pixels a side
 _LARGEST = 800  # pixels of the longer side that features are looked for in
@@ -66,30 +62,6 @@ class ImageMatching:
                     values = (f"{value:.2f}" for value in ends)
                     rows.writerow((number, *values, f"{score:.4f}", int((i, a) in core)))
 
-    def picture(self) -> "Figure":
-        """Both pictures side by side, a line for each match, a colour for each group."""
-        plt = pyplot()
-        heights, widths = zip(*(image.shape for image in self.images), strict=True)
-        canvas = np.ones((max(heights), sum(widths)))
-        canvas[: heights[0], : widths[0]] = self.images[0]
-        canvas[: heights[1], widths[0] :] = self.images[1]
-        size = (12, max(2.0, 12 * canvas.shape[0] / canvas.shape[1]) + 0.4)
-        figure, axes = plt.subplots(figsize=size, layout="constrained", dpi=150)
-        axes.imshow(canvas, cmap="gray", vmin=0, vmax=1)
-        for number, group in enumerate(self.groups):
-            colour = COLOURS[number % len(COLOURS)]
-            ends = self.left.points[group.pairs[:, 0]], self.right.points[group.pairs[:, 1]]
-            shifted = ends[1] + np.array([widths[0], 0])
-            for here, there in zip(ends[0], shifted, strict=True):
-                axes.plot(*np.column_stack((here, there)), color=colour, linewidth=0.6, alpha=0.6)
-            for places in (ends[0], shifted):
-                axes.scatter(*places.T, s=8, color=colour, linewidths=0, zorder=3)
-        features = f"{len(self.left)} and {len(self.right)} features"
-        title = f"{len(self)} matches in {counted(len(self.groups), 'group')}, of {features}"
-        axes.set_title(title, loc="left", fontsize=10)
-        axes.axis("off")
-        return figure
-
 
 def match_images(
     left: Any, right: Any, *, max_features: int = 1500, tolerance: float | None = None, max_groups: int = 20
@@ -133,8 +105,11 @@ def _first_of_equals(pairs: np.ndarray) -> np.ndarray:
 
 
 def _features(name: str, image: np.ndarray, most: int) -> Features:
-    from skimage.feature import SIFT
-    from skimage.transform import resize
+    try:
+        from skimage.feature import SIFT
+        from skimage.transform import resize
+    except ImportError:
+        raise ImportError("features of pictures need scikit-image; install hypermodes[images]") from None
 
     shrink = min(1.0, _LARGEST / max(image.shape))
     shape = [round(shrink * size) for size in image.shape]
@@ -157,40 +132,12 @@ def _features(name: str, image: np.ndarray, most: int) -> Features:
 def _grey(name: str, given: Any) -> np.ndarray:
     """A picture as grey values in [0, 1]."""
     try:
-        from PIL import Image  # scikit-image brings it
-        from skimage.color import rgb2gray, rgba2rgb
-        from skimage.util import img_as_float
-    except ImportError:
-        raise ImportError("pictures are read with scikit-image; install hypermodes[images]") from None
-    if isinstance(given, str | os.PathLike):
-        path = Path(given)
-        if not path.is_file():
-            raise OSError(f"{name}: there is no file {str(path)!r}")
-        try:
-            with Image.open(path) as image:
-                plain = image.mode in ("L", "I;16", "F", "RGB", "RGBA")
-                given = np.asarray(image if plain else image.convert("RGBA"))
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{name}: {str(path)!r} is not a picture that can be read: {error}") from None
-    picture = np.asarray(given)
-    if picture.dtype.kind not in "fiub" or picture.ndim not in (2, 3):
-        raise ValueError(f"{name}: expected a picture, (h, w) or (h, w, 3 or 4); got shape {picture.shape}")
-    if picture.ndim == 3 and picture.shape[2] not in (1, 2, 3, 4):
-        raise ValueError(f"{name}: expected 1 to 4 channels; got shape {picture.shape}")
-    if min(picture.shape[:2]) < _SMALLEST:
-        raise ValueError(f"{name}: expected at least {_SMALLEST} pixels a side; got {picture.shape[:2]}")
-    if picture.dtype.kind == "f":
-        if not np.isfinite(picture).all():
-            raise ValueError(f"{name}: expected finite numbers; found NaN or infinity")
-        picture = (picture - picture.min()) / (np.ptp(picture) or 1.0)
-    else:
-        picture = img_as_float(picture)
-    if picture.ndim == 3:
-        channels = picture.shape[2]
-        if channels == 4:
-            picture = rgba2rgb(picture)
-        picture = rgb2gray(picture) if channels >= 3 else picture[:, :, 0]
-    grey: np.ndarray = np.asarray(picture, dtype=np.float64)
+        rgb = as_picture(given).rgb
+    except (ValueError, OSError) as error:
+        raise type(error)(f"{name}: {str(error).removeprefix('image: ')}") from None
+    if min(rgb.shape[:2]) < _SMALLEST:
+        raise ValueError(f"{name}: expected at least {_SMALLEST} pixels a side; got {rgb.shape[:2]}")
+    grey: np.ndarray = rgb @ np.array([0.2125, 0.7154, 0.0721])
     return grey
 
 

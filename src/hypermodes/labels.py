@@ -26,16 +26,26 @@ def as_labels(name: str, labels: Iterable[Hashable] | None, n: int, what: str) -
         raise ValueError(f"{name}: expected {n} labels, one a {what}; got {labels!r}")
     if isinstance(labels, range) and len(labels) != n:
         raise ValueError(f"{name}: expected {n} labels, one a {what}; got {len(labels)}")
-    plain = tuple(labels.tolist() if isinstance(labels, np.ndarray) else map(_plain, labels))
+    plain = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
+    kinds = set(map(type, plain))
+    if any(issubclass(kind, np.generic) for kind in kinds):
+        plain = tuple(map(_plain, plain))
     if len(plain) != n:
         raise ValueError(f"{name}: expected {n} labels, one a {what}; got {len(plain)}")
     index_of(name, plain)
-    return range(n) if plain == tuple(range(n)) and all(type(x) is int for x in plain) else plain
+    return range(n) if kinds == {int} and plain == tuple(range(n)) else plain
 
 
 def index_of(name: str, labels: Labels) -> dict[Hashable, int]:
     """Return the position of each label; repeated and unhashable labels are errors."""
     index: dict[Hashable, int] = {}
+    try:
+        index = dict(zip(labels, range(len(labels)), strict=True))
+        if len(index) == len(labels):
+            return index
+    except TypeError:
+        pass
+    index = {}  # something is wrong: look for it one by one
     for position, label in enumerate(labels):
         try:
             first = index.setdefault(label, position)

@@ -10,6 +10,7 @@ around it, but those on it share few neighbours, whatever the density.
 """
 
 import threading
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from hypermodes.construct.neighbours import Neighbours
 from hypermodes.threads import in_threads
 from hypermodes.tree import Links
 
-BLOCK = 8192  # points whose links are made at a time: what is needed on the way stays in the cache
+BLOCK = 8192  # points that are looked at together with their neighbours: what is needed stays in the cache
 SPOKEN_FOR = 256  # points of a group that are asked how far it is to others
 HAIR = 1e-9  # far above rounding, far below anything that is measured
 
@@ -32,6 +33,11 @@ class Nearest(Protocol):
         """Distances to, and positions in ``among`` of, the nearest to each point in ``of``."""
 
 
+def blocks(n: int) -> Iterator[slice]:
+    """Stretches of n points, short enough."""
+    return (slice(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK))
+
+
 def hyperedge_density(neighbours: Neighbours, rate: np.ndarray) -> np.ndarray:
     """f = M·1 of Eq. (2), from sums on vertices, divided by 2(k+1)²: near the rate where neighbours agree.
 
@@ -39,23 +45,25 @@ def hyperedge_density(neighbours: Neighbours, rate: np.ndarray) -> np.ndarray:
     -----
     O(n k). f_i = Σ_{v ∈ e_i} (a_i deg_v + z_v) - 2 a_i |e_i| with deg = B'1 and z = B'a.
     """
-    members, size = neighbours.indices, neighbours.k + 1
+    size = neighbours.k + 1
     popularity, rated = vertex_sums(neighbours, rate)
     popularities, rates = popularity.copy(), rated.copy()
-    for t in range(neighbours.k):  # neighbour by neighbour: no array of n k numbers on the way
-        popularities += popularity[members[:, t]]
-        rates += rated[members[:, t]]
+    for part in blocks(neighbours.n):
+        for members in neighbours.indices[part].T:
+            popularities[part] += popularity[members]
+            rates[part] += rated[members]
     total = rate * popularities + rates
     return (total - 2 * rate * size) / (2 * size**2)
 
 
 def vertex_sums(neighbours: Neighbours, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many hyperedges each vertex is in, and the sum of their rates."""
-    members = neighbours.indices.ravel()
-    popularity = 1.0 + np.bincount(members, minlength=neighbours.n)
-    return popularity, rate + np.bincount(
-        members, weights=np.repeat(rate, neighbours.k), minlength=neighbours.n
-    )
+    popularity, rated = np.ones(neighbours.n), np.zeros(neighbours.n)
+    for part in blocks(neighbours.n):
+        members = neighbours.indices[part].astype(np.intp).ravel()
+        np.add.at(popularity, members, 1.0)
+        np.add.at(rated, members, np.repeat(rate[part], neighbours.k))
+    return popularity, rate + rated
 
 
 def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: int) -> np.ndarray:
@@ -68,26 +76,35 @@ def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: 
     return lower * np.sqrt(shared / (k + 1)) * (1 + HAIR * (1 - lower / higher))
 
 
-def neighbour_links(neighbours: Neighbours, density: np.ndarray, n_jobs: int | None = -1) -> Links:
-    """Every point with each of its neighbours, every pair once."""
+def neighbour_links(
+    neighbours: Neighbours, density: np.ndarray, n_jobs: int | None = -1, *, forest: bool = False
+) -> Links:
+    """Every point with each of its neighbours, every pair once; or only those of a maximum spanning forest.
+
+    The forest is that of the forests inside blocks of points and the links between blocks: few, where
+    neighbours are near each other in the order of the points.
+    """
     from hypermodes._kernels.trees import shared
 
     members, (n, k) = neighbours.indices, neighbours.indices.shape
     scratch = threading.local()
 
-    def part(begin: int) -> Links:
+    def links(part: slice) -> Links:
         if not hasattr(scratch, "mark"):
             scratch.mark = np.full(n, -1, members.dtype)
-        end = min(begin + BLOCK, n)
+        begin, end = part.start, part.stop
         counts = np.empty((end - begin, k), np.int32)
         shared(members, begin, end, scratch.mark, counts)
         once = np.flatnonzero(counts)
         left = (begin + once // k).astype(members.dtype)
-        right = members[begin:end].ravel()[once]
-        return Links(left, right, link_level(density[left], density[right], counts.ravel()[once], k))
+        right = members[part].ravel()[once]
+        level = link_level(density[left], density[right], counts.ravel()[once], k)
+        made = Links(left, right, level)
+        return made.thinned(begin, end) if forest else made
 
-    parts = in_threads(n_jobs, part, range(0, n, BLOCK))
-    return Links(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    parts = in_threads(n_jobs, links, blocks(n))
+    joined = Links(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return joined.forest(n) if forest else joined
 
 
 def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:

@@ -11,7 +11,7 @@ from hypermodes.construct.metrics import Metric, new_rows, row_order
 from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.linking import bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
+from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
 from hypermodes.tree import ModeTree
 
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
@@ -100,7 +100,7 @@ class Neighbourhoods:
 
     def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
-        links = neighbour_links(self.neighbours, self.density, n_jobs).forest(self.rows.size)
+        links = neighbour_links(self.neighbours, self.density, n_jobs, forest=True)
         nearest = partial(self._nearest, n_jobs=n_jobs)
         links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
         return ModeTree.grow(links, self.weights)
@@ -158,7 +158,10 @@ def _in_one_form(points: Any, given: bool) -> sp.csr_array:
 
 def crowding(own: np.ndarray | float, weights: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """How often the points of a hyperedge came, on average."""
-    return (own + weights[indices].sum(axis=1)) / (indices.shape[1] + 1)
+    around = np.empty(indices.shape[0])
+    for part in blocks(around.size):
+        around[part] = weights[indices[part]].sum(axis=1)
+    return (own + around) / (indices.shape[1] + 1)
 
 
 def _different(points: Any) -> tuple[np.ndarray, np.ndarray]:

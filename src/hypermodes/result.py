@@ -3,7 +3,7 @@
 import csv
 import json
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -13,6 +13,7 @@ from typing import Any, Self, overload
 import numpy as np
 
 from hypermodes import labels as names
+from hypermodes.affinity import HyperedgeAffinity
 from hypermodes.certificate import Certificate
 from hypermodes.files import load_arrays, replacing, save_arrays
 from hypermodes.hypergraph import Hypergraph
@@ -214,6 +215,66 @@ class ModeSet:
         labels = self._needs_hypergraph("labels").labels
         return tuple(labels[int(i)] for i in self[k].support)
 
+    @property
+    def outliers(self) -> np.ndarray:
+        """Hyperedges that shifted to no mode (they meet no other), or were no starts."""
+        return np.flatnonzero(self.edge_mode < 0)
+
+    def edge_strengths(self, k: int) -> np.ndarray:
+        """How strongly each hyperedge belongs to mode ``k``: m(p, I_j) / F.
+
+        1 for those in the support, 0 for those that share no vertex with it; never more than 1 where the mode
+        is certified, Eq. (7).
+        """
+        affinity = HyperedgeAffinity(self._needs_hypergraph("edge_strengths"))
+        mode = self[k]
+        payoff: np.ndarray = affinity.matvec(mode.distribution(affinity.n))
+        return np.maximum(payoff, 0.0) / mode.density
+
+    def vertex_strengths(self, k: int) -> np.ndarray:
+        """How strongly each vertex belongs to mode ``k``: its share of the mass, Σ_e p(e) h(v,e)/δ(e).
+
+        They sum to 1.
+        """
+        hypergraph = self._needs_hypergraph("vertex_strengths")
+        mode = self[k]
+        shares = np.zeros(hypergraph.n_edges)
+        shares[mode.support] = mode.weights / hypergraph.edge_degrees[mode.support]
+        return np.asarray(hypergraph.incidence @ shares)
+
+    def distinct(self, k: int) -> tuple[int, ...]:
+        """Ranks of the k densest modes that do not repeat each other; fewer if there are not so many.
+
+        A mode repeats a denser one if more than half of its vertex mass (`vertex_strengths`) is also that
+        one's: Σ_v min(μ, μ') > 1/2. In a matrix, where there are no vertices, the same of its items.
+        """
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"k: expected how many modes, 1 or more; got {k!r}")
+        kept: list[int] = []
+        holders: dict[int, list[tuple[int, float]]] = {}  # of a vertex: the kept modes and their mass there
+        for rank, mode in enumerate(self):
+            places, mass = self._masses(mode)
+            common: dict[int, float] = defaultdict(float)
+            for place, share in zip(places.tolist(), mass.tolist(), strict=True):
+                for holder, theirs in holders.get(place, ()):
+                    common[holder] += min(share, theirs)
+            if all(shared <= 0.5 + 1e-9 for shared in common.values()):
+                kept.append(rank)
+                if len(kept) == k:
+                    break
+                for place, share in zip(places.tolist(), mass.tolist(), strict=True):
+                    holders.setdefault(place, []).append((rank, share))
+        return tuple(kept)
+
+    def _masses(self, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+        """Where a mode has mass, and how much: on vertices, or on items of a matrix."""
+        if self.hypergraph is None:
+            return mode.support, mode.weights
+        part = self.hypergraph.incidence[:, mode.support]
+        shares = np.repeat(mode.weights / self.hypergraph.edge_degrees[mode.support], np.diff(part.indptr))
+        places, which = np.unique(part.indices, return_inverse=True)
+        return places, np.bincount(which, weights=shares * part.data)
+
     def mode_of(self, label: Hashable) -> Mode | None:
         """The mode a hyperedge shifted to, by label (by position for a matrix); None if it has none."""
         if self.hypergraph is None:
@@ -294,9 +355,9 @@ class ModeSet:
         columns = self.to_columns()
         modes = [{name: _finite(values[k]) for name, values in columns.items()} for k in range(len(self))]
         for record, mode in zip(modes, self, strict=True):
-            record["support"] = [_plain(labels[int(i)]) for i in mode.support]
+            record["support"] = [plain(labels[int(i)]) for i in mode.support]
             record["weights"] = mode.weights.tolist()
-        content = {"modes": modes, "edge_mode": self.edge_mode.tolist(), "edges": [_plain(x) for x in labels]}
+        content = {"modes": modes, "edge_mode": self.edge_mode.tolist(), "edges": [plain(x) for x in labels]}
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
@@ -350,7 +411,7 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _plain(label: Hashable) -> object:
+def plain(label: Hashable) -> object:
     """A label as JSON has it: text, numbers, truth values and None as they are, anything else as text."""
     return label if label is None or isinstance(label, str | int | float | bool) else str(label)
 

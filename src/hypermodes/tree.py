@@ -6,7 +6,8 @@ other clusters are chosen by excess of mass, and everyone else floods down to th
 highest path.
 
 How small is too small is not asked. The tree is read at every smallest size, a ladder of them, and of all
-these partitions the answer is the medoid: the one that agrees best with all the others.
+these partitions the answer is the medoid: the one that agrees best with all the others. Only the first
+reading looks at points, the others at the groups it found.
 """
 
 from collections.abc import Callable
@@ -34,10 +35,17 @@ class Links(NamedTuple):
 
     def forest(self, n: int) -> "Links":
         """Those that a maximum spanning forest of n points is made of: the others join nothing new."""
+        return self.thinned(0, n)
+
+    def thinned(self, begin: int, end: int) -> "Links":
+        """Without those between points begin … end - 1 that a maximum spanning forest of these can spare."""
         from hypermodes._kernels.trees import spanning_tree
 
-        chosen = np.sort(spanning_tree(*self, n))
-        return Links(self.left[chosen], self.right[chosen], self.level[chosen])
+        needed = (self.right < begin) | (self.right >= end) | (self.left < begin) | (self.left >= end)
+        inside = np.flatnonzero(~needed)
+        left, right = self.left[inside] - begin, self.right[inside] - begin
+        needed[inside[spanning_tree(left, right, self.level[inside], end - begin)]] = True
+        return Links(self.left[needed], self.right[needed], self.level[needed])
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +148,16 @@ class ModeTree:
         """Clusters where groups need some mass, by excess of mass."""
         from hypermodes._kernels.trees import excess_of_mass
 
-        return self._read(smallest, excess_of_mass)
+        groups = Condensed.of(self, smallest)
+        return groups.written_out(groups.read(smallest, excess_of_mass))
 
     def automatic(self, lowest: float, n_jobs: int | None = -1) -> Level:
         """The medoid of the clusters at every smallest size from ``lowest`` up."""
-        return _medoid(in_threads(n_jobs, self.at, self.ladder(lowest)), self.weights, n_jobs)
+        from hypermodes._kernels.trees import excess_of_mass
+
+        ladder = self.ladder(lowest)
+        groups = Condensed.of(self, lowest)
+        return groups.medoid(groups.read_all(ladder, excess_of_mass, n_jobs), n_jobs)
 
     def into(self, n_clusters: int, lowest: float, n_jobs: int | None = -1) -> Level:
         """As `automatic`, with the given number of clusters, those of the largest total excess of mass.
@@ -157,17 +170,16 @@ class ModeTree:
         if isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1:
             raise ValueError(f"n_clusters: expected a positive whole number; got {n_clusters!r}")
 
-        def choose(*tree: np.ndarray) -> tuple[np.ndarray, int]:
-            return best_antichain(*tree, n_clusters)
-
-        def read(smallest: float) -> Level:
-            return self._read(smallest, choose)
+        def choose(up: np.ndarray, excess: np.ndarray) -> tuple[np.ndarray, int]:
+            return best_antichain(up, excess, n_clusters)
 
         while True:
-            levels = in_threads(n_jobs, read, self.ladder(lowest))
-            exact = [level for level in levels if level.n_clusters == n_clusters]
+            ladder = self.ladder(lowest)
+            groups = Condensed.of(self, lowest)
+            readings = groups.read_all(ladder, choose, n_jobs)
+            exact = [reading for reading in readings if reading.n_clusters == n_clusters]
             if exact or lowest <= self.weights.min():
-                return _medoid(exact or levels[:1], self.weights, n_jobs)
+                return groups.medoid(exact or readings[:1], n_jobs)
             lowest /= 2
 
     def above(self, threshold: float, smallest: float) -> Level:
@@ -179,7 +191,8 @@ class ModeTree:
         count, group = connected_components(joined, directed=False)
         large = np.bincount(group, weights=self.weights, minlength=count) >= smallest * _SLACK
         core = np.where(large, np.cumsum(large) - 1, -1)[group].astype(np.int64)
-        return self._flooded(smallest, core, self._condensed(smallest)[1], int(large.sum()))
+        labels = self.flood(core) if large.any() else core
+        return Level(smallest, core, labels, Condensed.of(self, smallest).level, int(large.sum()))
 
     def flood(self, core: np.ndarray) -> np.ndarray:
         """Cluster of each point, given that of some; the others, -1, go where their highest path leads."""
@@ -199,54 +212,124 @@ class ModeTree:
         rungs = max(1, 1 + int(np.floor(np.log(max(1.0, WIDEST * total / lowest)) / np.log(RUNG) + 1e-9)))
         return (lowest * RUNG ** np.arange(rungs)).tolist()
 
-    def _read(self, smallest: float, choose: Callable[..., tuple[np.ndarray, int]]) -> Level:
-        node, height, up, birth = self._condensed(smallest)
-        label, count = choose(node, height, up, birth, self.weights)
-        return self._flooded(smallest, label[node], height, count)
 
-    def _condensed(self, smallest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+class Reading(NamedTuple):
+    """Clusters as groups, not written out point by point."""
+
+    smallest: float
+    core: np.ndarray
+    """Cluster of each group; -1 above all clusters."""
+    labels: np.ndarray
+    """Cluster each summit reaches by the highest path."""
+    enough: np.ndarray
+    """Level at which each group has the smallest mass."""
+    n_clusters: int
+
+
+Choice = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """The groups of at least some mass in a tree that part from another: what larger ones are made of.
+
+    A *summit* is a group that does not part any further. Clusters are groups, so they contain whole summits;
+    and whoever reaches the same summit by the highest path reaches the same cluster, whatever the clusters
+    are. So one look at the points is enough for every reading.
+
+    Attributes
+    ----------
+    node, level : (n,)
+        Group of each point, and the height at which it joins anything that large.
+    stages : tuple of arrays
+        How groups part and grow, as `_kernels.trees.condense` says.
+    is_summit : (n_groups,) bool
+        Whether a group does not part.
+    home : (n,) int64
+        The summit each point reaches by the highest path.
+    ends : (n_summits - 1, 2) int64
+        The links of the spanning tree between points of different summits, as summits.
+    mass : (n_summits,) float
+        Mass of the points that reach each summit.
+    """
+
+    node: np.ndarray
+    level: np.ndarray
+    stages: tuple[np.ndarray, ...]
+    is_summit: np.ndarray
+    home: np.ndarray
+    ends: np.ndarray
+    mass: np.ndarray
+
+    @classmethod
+    def of(cls, tree: ModeTree, smallest: float) -> Self:
+        """Find them, in time proportional to the number of points."""
         from hypermodes._kernels.trees import condense
 
         _check_mass("smallest", smallest)
-        return condense(self.children, self.heights, self.mass, smallest * _SLACK)
+        node, level, *stages = condense(tree.children, tree.heights, tree.mass, smallest * _SLACK)
+        is_summit = stages[0][:, 0] < 0
+        home = tree.flood(np.where(is_summit, np.cumsum(is_summit) - 1, -1)[node])
+        sides = home[tree.ends]
+        ends = sides[sides[:, 0] != sides[:, 1]]
+        return cls(node, level, tuple(stages), is_summit, home, ends, np.bincount(home, tree.weights))
 
-    def _flooded(self, smallest: float, core: np.ndarray, height: np.ndarray, count: int) -> Level:
-        labels = self.flood(core) if count else core
-        return Level(smallest, core, labels, height, count)
+    @property
+    def parents(self) -> np.ndarray:
+        """The group each group parts from; -1 for the root, the last."""
+        parts = self.stages[0]
+        up = np.full(len(parts), -1, np.int64)
+        inner = np.flatnonzero(~self.is_summit)
+        up[parts[inner]] = inner[:, None]
+        return up
 
+    @property
+    def births(self) -> np.ndarray:
+        """The height at which each group parts from its sibling; 0 for the root."""
+        _, ptr, _, height, _ = self.stages
+        up = self.parents
+        return np.where(up < 0, 0.0, height[ptr[np.maximum(up, 0)]])  # where a parent begins, its parts end
 
-def _medoid(levels: list[Level], weights: np.ndarray, n_jobs: int | None) -> Level:
-    """The level whose partition agrees best with all others; of equals, the one of the smallest groups."""
-    from hypermodes._kernels.trees import agreement
+    def read(self, smallest: float, choose: Choice) -> Reading:
+        """Clusters among the groups of some mass, no less than that of these."""
+        from hypermodes._kernels.trees import flood, groups_at
 
-    if len(levels) == 1:
-        return levels[0]
+        group, enough, up, excess = groups_at(*self.stages, smallest * _SLACK)
+        label, count = choose(up, excess)
+        core = label[group]
+        return Reading(smallest, core, flood(self.ends, core[self.is_summit]), enough, count)
 
-    # Points that have the same label on every level are one to every comparison.
-    rng = np.random.default_rng(0)
-    keys = np.zeros(weights.size, np.uint64)
-    for level in levels:
-        multiplier = rng.integers(2**63, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-        keys += level.labels.astype(np.uint64) * multiplier
-    _, one_each, which = np.unique(keys, return_index=True, return_inverse=True)
-    weights = np.bincount(which, weights=weights)
-    labels = [level.labels[one_each] for level in levels]
+    def read_all(self, ladder: list[float], choose: Choice, n_jobs: int | None) -> list[Reading]:
+        """A reading at each smallest size."""
+        return in_threads(n_jobs, lambda smallest: self.read(smallest, choose), ladder)
 
-    def agree(pair: tuple[int, int]) -> float:
-        a, b = pair
-        return agreement(labels[a], levels[a].n_clusters, labels[b], levels[b].n_clusters, weights)
+    def written_out(self, reading: Reading, agreement: float = np.nan) -> Level:
+        """The same point by point."""
+        height = np.minimum(self.level, reading.enough[self.node])
+        core, labels = reading.core[self.node], reading.labels[self.home]
+        return Level(reading.smallest, core, labels, height, reading.n_clusters, agreement)
 
-    pairs = list(combinations(range(len(levels)), 2))
-    total = np.zeros(len(levels))
-    for (a, b), value in zip(pairs, in_threads(n_jobs, agree, pairs), strict=True):
-        total[a] += value
-        total[b] += value
-    best = int(np.argmax(np.round(total, 9)))
-    level = levels[best]
-    return Level(
-        level.smallest, level.core, level.labels, level.height, level.n_clusters,
-        float(total[best] / (len(levels) - 1)),
-    )  # fmt: skip
+    def medoid(self, readings: list[Reading], n_jobs: int | None) -> Level:
+        """The reading that agrees best with all others; of equals, the one of the smallest groups."""
+        from hypermodes._kernels.trees import agreement
+
+        if len(readings) == 1:
+            return self.written_out(readings[0])
+        # Summits that have the same label in every reading are one to every comparison.
+        columns, which = np.unique([r.labels for r in readings], axis=1, return_inverse=True)
+        labels, mass = np.ascontiguousarray(columns), np.bincount(which, self.mass)
+        pairs = list(combinations(range(len(readings)), 2))
+
+        def agree(pair: tuple[int, int]) -> float:
+            a, b = pair
+            return agreement(labels[a], readings[a].n_clusters, labels[b], readings[b].n_clusters, mass)
+
+        total = np.zeros(len(readings))
+        for (a, b), value in zip(pairs, in_threads(n_jobs, agree, pairs), strict=True):
+            total[a] += value
+            total[b] += value
+        best = int(np.argmax(np.round(total, 9)))
+        return self.written_out(readings[best], float(total[best] / (len(readings) - 1)))
 
 
 def _check_mass(name: str, value: float) -> None:

@@ -9,8 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
-from hypermodes.construct import metrics
-from hypermodes.construct import neighbours as module
+from hypermodes.construct import metrics, searching
 from hypermodes.construct.metrics import Minkowski
 from hypermodes.construct.neighbours import Neighbours, NeighbourSearch, nearest_neighbours
 
@@ -115,7 +114,7 @@ def test_a_function_of_sparse_rows():
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", lambda x, y: abs(x - y).max()])
 def test_blocks_that_do_not_fit_at_once_change_nothing(points, metric, monkeypatch):
     whole = nearest_neighbours(points, 5, metric=metric)
-    monkeypatch.setattr(module, "LARGEST", 200)  # a few rows at a time
+    monkeypatch.setattr(searching, "LARGEST", 200)  # a few rows at a time
     monkeypatch.setattr(metrics, "LARGEST", 200)
     parts = nearest_neighbours(points, 5, metric=metric)
     np.testing.assert_array_equal(parts.indices, whole.indices)

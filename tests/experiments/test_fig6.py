@@ -15,7 +15,7 @@ COLUMNS = ["method", "counted", "n", "seed", "starts", "iterations", "iterations
 
 
 def test_quick_writes_every_run_a_summary_and_a_picture(tmp_path, capsys):
-    assert main(["reproduce", "fig6", "--quick", "--seeds", "1", "--out", str(tmp_path)]) == 0
+    assert main(["reproduce", "fig6", "--quick", "--progress", "--seeds", "1", "--out", str(tmp_path)]) == 0
     assert {path.name for path in tmp_path.iterdir()} == {"fig6.png", "runs.csv", "summary.csv", "summary.md"}
     assert (tmp_path / "fig6.png").read_bytes().startswith(b"\x89PNG")
     with open(tmp_path / "runs.csv", newline="") as file:

@@ -55,7 +55,7 @@ def test_help_shows_an_example(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["reproduce", "--help"])
     assert stop.value.code == 0
-    assert "example: hypermodes reproduce fig5" in capsys.readouterr().out
+    assert "  hypermodes reproduce fig5 --quick" in capsys.readouterr().out
 
 
 def test_a_file_in_the_way_ends_in_one_line_before_the_work(tmp_path, capsys, monkeypatch):

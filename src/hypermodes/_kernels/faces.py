@@ -8,11 +8,11 @@ changed in place. Every loop here is compile time that users wait for once: keep
 import numpy as np
 from numba import njit
 
-# Compiled when first called and kept on disk; no GIL, so that threads share the starts; divisions are
-# NumPy's, which spares code for exceptions.
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
-# For functions that only other kernels call: they are kept with those, and nothing else needs a way in.
+# For functions that only other kernels call: they are kept with those, and nothing else needs a way in. They
+# leave the GIL alone, so that threads share the starts; divisions are NumPy's: no code for exceptions.
 INNER = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Compiled when first called from Python, and kept on disk.
+OPTIONS = {**INNER, "no_cpython_wrapper": False, "cache": True}
 EQUAL = 1e-10  # payoffs this close, relative to the density, are the same payoff rounded differently
 
 

@@ -362,13 +362,13 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, stop):
     for i in range(n):
         if stop[0]:
             break
-        support, p = members(all_rows, all_shares, ptr[i], ptr[i + 1])
+        support, p = members(all_rows[ptr[i] : ptr[i + 1]], all_shares[ptr[i] : ptr[i + 1]])
         payoff = np.empty(p.size)
         face = dense_face(graph, rate, work, support)
         refresh(face, p, payoff)
         found[i] = settle_any(face, p, payoff, tol) - 0.5
         trim(p, payoff, tol)
-        support, p = members(support, p, 0, support.size)
+        support, p = members(support, p)
         if found[i] < 0.0:  # nothing to settle: what is left are the ties
             touched = payoffs(graph, rate, work, support, p)
             value = 0.0
@@ -389,7 +389,7 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, stop):
             if w > m:
                 rows, q = rows[:w], q[:w]
                 found[i] = _escape(dense_face(graph, rate, work, rows), q, m, value, tol) / value
-                support, p = members(rows, q, 0, rows.size)
+                support, p = members(rows, q)
         new_ptr[i + 1] = new_ptr[i] + support.size
         for a in range(support.size):
             new_rows[new_ptr[i] + a] = support[a]

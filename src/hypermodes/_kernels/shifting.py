@@ -138,15 +138,16 @@ def dense_face(graph, rate, work, rows):
 
 
 @njit(**INNER)
-def _votes(graph, rate, work, support, p, candidates, n):
-    """The mode mass each candidate meets, found by walking around every member in turn."""
-    votes, seen_from = np.empty(n), np.empty(n, np.int64)
+def _votes(graph, rate, work, support, p, value, candidates, n):
+    """The mode mass each candidate meets, found by walking around every member in turn, and its gain."""
+    votes, gain, seen_from = np.empty(n), np.empty(n), np.empty(n, np.int64)
     work.stamp[0] += 1
     stamp = work.stamp[0]
     for c in range(n):
         work.place_stamp[candidates[c]] = stamp
         work.place[candidates[c]] = c
         votes[c], seen_from[c] = 0.0, -1
+        gain[c] = work.reward[candidates[c]] - value
     for a in range(support.size):
         for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
             v = graph.row_idx[t]
@@ -159,34 +160,28 @@ def _votes(graph, rate, work, support, p, candidates, n):
                 if work.place_stamp[j] == stamp and seen_from[work.place[j]] != a:
                     seen_from[work.place[j]] = a
                     votes[work.place[j]] += p[a]
-    return votes
+    return votes, gain
 
 
 @njit(**INNER)
 def _admit_strongest(graph, candidates, votes, gain, limit):
     """Move the `limit` candidates of largest vote times gain, to nine digits, to the front.
 
-    Of equals, the first. It goes by digits of 8 bits, the highest first; a pass is over those equal so far.
+    Of equals, the first. The least of them is found bit by bit: no two are the same number.
     """
-    keys, count = np.empty(gain.size, np.int64), np.empty(limit + 256, np.int64)
+    keys = np.empty(gain.size, np.int64)
     largest = 0.0
     for c in range(gain.size):
         largest = gain[c] if gain[c] > largest else largest
     for c in range(gain.size):
         strength = np.int64(np.floor(votes[c] * gain[c] / largest * 1e9 + 0.5))
         keys[c] = strength << 32 | (0xFFFFFFFF - graph.first_edge[candidates[c]])
-    least, wanted = 0, limit
-    for shift in range(56, -8, -8):
-        for d in range(256):
-            count[d] = 0
+    least = 0
+    for bit in range(62, -1, -1):
+        higher, n = least | 1 << bit, 0
         for c in range(keys.size):
-            if shift == 56 or keys[c] >> (shift + 8) == least >> (shift + 8):
-                count[keys[c] >> shift & 255] += 1
-        digit = 255
-        while count[digit] < wanted:
-            wanted -= count[digit]
-            digit -= 1
-        least |= digit << shift
+            n += keys[c] >= higher
+        least = higher if n >= limit else least
     n = 0
     for c in range(keys.size):
         if keys[c] >= least:
@@ -223,17 +218,17 @@ def _expand(face, twins, p, rows, m, votes, gain, payoff, first):
 
 
 @njit(**INNER)
-def members(rows, p, begin, end):
-    """Rows with p > 0 in a stretch of a list, sorted, and their shares."""
+def members(rows, p):
+    """Rows with p > 0, sorted, and their shares."""
     n = 0
     total = 0.0
-    for a in range(begin, end):
+    for a in range(rows.size):
         if p[a] > 0.0:
             n += 1
             total += p[a]
     kept, shares = np.empty(n, np.int64), np.empty(n)
     n = 0
-    for a in range(begin, end):  # by insertion: the old members come first and in order
+    for a in range(rows.size):  # by insertion: the old members come first and in order
         if p[a] > 0.0:
             k = n
             while k > 0 and kept[k - 1] > rows[a]:
@@ -285,7 +280,8 @@ def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, note
     ptr, all_rows, all_shares = found
     max_rounds, max_steps, warm_up, admit, max_support = limits
     for i in range(start_ptr.size - 1):
-        support, p = members(start_rows, start_shares, start_ptr[i], start_ptr[i + 1])
+        begin, end = start_ptr[i], start_ptr[i + 1]
+        support, p = members(start_rows[begin:end], start_shares[begin:end])
         rows, q = support, p
         first = fresh and rows.size == 1  # a single hyperedge has density 0: nothing to climb
         status, rounds, steps, flat = STOPPED, 0, 0, False
@@ -307,7 +303,7 @@ def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, note
                 flat = taken < 0
                 steps += 0 if flat else taken
                 trim(q, payoff, DUST)
-                support, p = members(rows, q, 0, rows.size)
+                support, p = members(rows, q)
             touched = payoffs(graph, rate, work, support, p)
             others = np.empty(touched, np.int64)
             value, spread, top, worst, n_ties, n_others = _survey(graph, work, support, p, others, first, tol)
@@ -322,9 +318,7 @@ def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, note
                 status = MAX_SUPPORT
             if status != STOPPED:
                 break
-            votes, gain = _votes(graph, rate, work, support, p, others, n_others), np.empty(n_others)
-            for c in range(n_others):
-                gain[c] = work.reward[others[c]] - value
+            votes, gain = _votes(graph, rate, work, support, p, value, others, n_others)
             m = support.size
             most = admit if admit < max_support - m else max_support - m
             if n_others > most:

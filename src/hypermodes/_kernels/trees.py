@@ -107,79 +107,134 @@ def merge_tree(left, right, order, mass, children, links):
 
 @njit(**OPTIONS)
 def condense(children, heights, mass, smallest):
-    """Groups of at least `smallest` that part from another such group, and where each point joins one.
+    """Groups of at least `smallest` that part from another such group, and how each grows.
 
-    Returns (node of each point, level of each point, parent of each node, birth of each node). The level of a
-    point is the height at which it joins a group that is large enough, or anybody at all if it is one by
-    itself; the birth of a node the height at which it parts from its sibling. Children come before their
-    parents, the root is last.
+    Returns (group of each point, level of each point, parts, ptr, mass, height, excess). The level of a point
+    is the height of the first merge above it that is large enough. `parts` are the two groups a group comes
+    from, -1 if there are none; children come before their parents, the root is last. Group g grows in the
+    stages ptr[g] … ptr[g+1]-1, a merge each (or a point that is large enough by itself): its mass from there
+    on, the height, and the excess of mass it would have above its birth, had it begun there.
     """
     n = children.shape[0] + 1
-    node = np.empty(2 * n - 1, np.int32)  # short, because most of the time goes into finding them in memory
+    root = 2 * n - 2
+    smallest = min(smallest, mass[root])  # all together are always enough
+    node = np.full(2 * n - 1, -1, np.int32)  # short: time goes into finding them in memory
     joined = np.empty(2 * n - 1)
-    for x in range(2 * n - 1):
-        node[x], joined[x] = -1, -1.0
-    up, birth = np.empty(2 * n - 1, np.int64), np.empty(2 * n - 1)
+    parts = np.full((2 * n - 1, 2), -1, np.int32)
+    birth = np.empty(2 * n - 1)
     count = 0
     for m in range(n - 1):
         a, b, c = children[m, 0], children[m, 1], n + m
-        for x in (a, b):
-            if x < n and mass[x] >= smallest:
-                joined[x] = heights[m]  # a point that is a group by itself
         if mass[a] >= smallest and mass[b] >= smallest:
             for x in (a, b):
                 if node[x] < 0:
                     node[x] = count
                     count += 1
                 birth[node[x]] = heights[m]
+            parts[count, 0], parts[count, 1] = node[a], node[b]
             node[c] = count
-            up[node[a]] = up[node[b]] = count
             count += 1
         elif mass[a] >= smallest:
-            joined[b], node[c] = heights[m], node[a]
+            node[c] = node[a]
         elif mass[b] >= smallest:
-            joined[a], node[c] = heights[m], node[b]
-        elif mass[c] >= smallest:
-            joined[c] = heights[m]
-    root = 2 * n - 2
+            node[c] = node[b]
     if node[root] < 0:
         node[root] = count
         count += 1
-    up[node[root]], birth[node[root]] = -1, 0.0
-    if n == 1:
-        joined[root] = 0.0  # it joins nobody
-    elif mass[root] < smallest:
-        joined[root] = heights[n - 2]  # all together are too few: they are one group still
+    birth[node[root]], joined[root] = 0.0, 0.0
     for m in range(n - 2, -1, -1):
-        for x in (children[m, 0], children[m, 1]):
-            if joined[n + m] >= 0.0:
-                joined[x] = joined[n + m]
+        for x in children[m]:
+            joined[x] = heights[m] if mass[n + m] >= smallest else joined[n + m]
             if node[x] < 0:
                 node[x] = node[n + m]
-    return node[:n], joined[:n], up[:count], birth[:count]
+    ptr = np.zeros(count + 1, np.int64)
+    for x in range(2 * n - 1):
+        if mass[x] >= smallest:
+            ptr[node[x] + 1] += 1
+    for g in range(count):
+        ptr[g + 1] += ptr[g]
+    fill = ptr[:count].copy()
+    stage_mass, stage_height, excess = np.empty(ptr[count]), np.empty(ptr[count]), np.empty(ptr[count])
+    for x in range(2 * n - 1):  # the heights of merges fall
+        if mass[x] >= smallest:
+            e = fill[node[x]]
+            fill[node[x]] += 1
+            stage_mass[e], stage_height[e] = mass[x], heights[x - n] if x >= n else joined[x]
+    for g in range(count):
+        later = 0.0
+        for e in range(ptr[g + 1] - 1, ptr[g] - 1, -1):
+            above = stage_height[e] - birth[g]
+            excess[e] = stage_mass[e] * above + later
+            if e > ptr[g]:
+                later += (stage_mass[e] - stage_mass[e - 1]) * above
+    return node[:n], joined[:n], parts[:count], ptr, stage_mass, stage_height, excess
 
 
 @njit(**OPTIONS)
-def excess_of_mass(node, level, up, birth, weight):
-    """Keep a node when its own excess of mass beats the best of its descendants; the root only if alone.
+def groups_at(parts, ptr, stage_mass, stage_height, stage_excess, smallest):
+    """The tree of `condense` at a larger `smallest`, from the one at a smaller.
 
-    The excess of a node is the mass in it times how far above its birth it lies. Returns the cluster each
-    node belongs to (-1: above all clusters) and their number.
+    Returns (which of the larger groups each group is in, the height at which it is large enough, and of the
+    larger groups the parent and the excess of mass).
+    """
+    n = parts.shape[0]
+    smallest = min(smallest, stage_mass[-1])
+    group, enough, above = np.full(n, -1, np.int32), np.full(n, -1.0), np.empty(n)
+    up, excess = np.full(n, -1, np.int32), np.empty(n)
+    count = 0
+    for g in range(n):
+        low, high = ptr[g], ptr[g + 1]
+        while low < high:  # the first stage that is large enough
+            middle = (low + high) // 2
+            if stage_mass[middle] >= smallest:
+                high = middle
+            else:
+                low = middle + 1
+        if low == ptr[g + 1]:
+            continue
+        enough[g], above[g] = stage_height[low], stage_excess[low]
+        a, b = parts[g]
+        if a >= 0 and enough[a] >= 0.0 and enough[b] >= 0.0:
+            for x in (a, b):
+                if group[x] < 0:
+                    group[x] = count
+                    count += 1
+                excess[group[x]] = above[x]
+            up[group[a]] = up[group[b]] = group[g] = count
+            count += 1
+        elif a >= 0:
+            for x in (a, b):
+                if enough[x] >= 0.0:
+                    group[g] = group[x]
+                    above[g] += above[x]
+    if group[n - 1] < 0:
+        group[n - 1] = count
+        count += 1
+    excess[group[n - 1]] = above[n - 1]
+    for g in range(n - 1, -1, -1):
+        for x in parts[g]:
+            if x >= 0:
+                group[x] = group[g] if group[x] < 0 else group[x]
+                enough[x] = enough[g] if enough[x] < 0.0 else enough[x]
+    return group, enough, up[:count], excess[:count]
+
+
+@njit(**OPTIONS)
+def excess_of_mass(up, excess):
+    """Keep a group when its own excess of mass beats the best of its descendants; the root only if alone.
+
+    The excess of a group is the mass in it times how far above its birth it lies. Returns the cluster each
+    group belongs to (-1: above all clusters) and their number.
     """
     m = up.size
-    total, excess, below = np.zeros(m), np.zeros(m), np.zeros(m)
+    below = np.zeros(m)
     inner, kept = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
-    for i in range(node.size):
-        total[node[i]] += weight[i]
-        excess[node[i]] += weight[i] * (level[i] - birth[node[i]])
     for c in range(m):
         kept[c] = not inner[c] or (c < m - 1 and below[c] <= excess[c])
         q = up[c]
         if q >= 0:
             inner[q] = True
             below[q] += excess[c] if kept[c] else below[c]
-            total[q] += total[c]
-            excess[q] += total[c] * (birth[c] - birth[q])
     label = np.empty(m, np.int64)
     count = 0
     for c in range(m - 1, -1, -1):
@@ -250,18 +305,14 @@ def agreement(first, n_first, second, n_second, weight):
 
 
 @njit(**OPTIONS)
-def best_antichain(node, level, up, birth, weight, wanted):
-    """The `wanted` nodes, none above another, of the largest total excess of mass; the cluster of each node.
+def best_antichain(up, excess, wanted):
+    """The cluster of each group: the `wanted` ones, none above another, of the largest total excess of mass.
 
-    best[c, j] is the largest total of j nodes in the branch of c. Where the tree has too few leaves, as many
+    best[c, j] is the largest total of j groups in the branch of c. Where the tree has too few leaves, as many
     as there are.
     """
     m = up.size
     wanted = min(wanted, (m + 1) // 2)  # so many leaves there are
-    total, excess = np.zeros(m), np.zeros(m)
-    for i in range(node.size):
-        total[node[i]] += weight[i]
-        excess[node[i]] += weight[i] * (level[i] - birth[node[i]])
     best = np.full((m, wanted + 1), -np.inf)
     second = np.full(m, -1, np.int64)  # of its two children the later one, and how many it takes
     other = np.full(m, -1, np.int64)
@@ -287,8 +338,6 @@ def best_antichain(node, level, up, birth, weight, wanted):
                 other[q] = c
             else:
                 second[q] = c
-            total[q] += total[c]
-            excess[q] += total[c] * (birth[c] - birth[q])
     quota = np.zeros(m, np.int64)
     label = np.empty(m, np.int64)
     quota[m - 1] = wanted

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from hypermodes import __version__
@@ -30,10 +31,15 @@ def test_demo_writes_two_pictures_and_two_tables_and_tells_what_it_found(tmp_pat
 
 
 def test_demo_shows_one_progress_bar_and_nothing_on_standard_output_but_the_summary(tmp_path, capsys):
-    main(["demo", "--out", str(tmp_path), "--samples", "40"])
+    main(["demo", "--out", str(tmp_path), "--samples", "40", "--progress"])
     captured = capsys.readouterr()
     assert "shifting: 100%" in captured.err
     assert captured.out.startswith("five crescents")
+
+
+def test_nobody_watches_no_bar(tmp_path, capsys):
+    main(["demo", "--out", str(tmp_path), "--samples", "40"])
+    assert capsys.readouterr().err == ""
 
 
 def test_the_same_seed_gives_the_same_tables(tmp_path):
@@ -115,3 +121,25 @@ def test_importing_the_package_loads_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
     assert run.stdout.splitlines() == ["[]", "['numpy', 'scipy']"]
+
+
+def test_saliency_writes_three_pictures_and_refuses_what_is_none(run, tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed: no pictures")
+    pytest.importorskip("skimage", reason="scikit-image is not installed: no superpixels")
+    pixels = np.full((60, 80, 3), 40, np.uint8)
+    pixels[20:40, 30:50] = (250, 200, 10)
+    image.fromarray(pixels).save(tmp_path / "square.png")
+    code, out, err = run("saliency", tmp_path / "square.png", "--out", tmp_path / "found")
+    assert (code, err) == (0, "")
+    assert "in the mask" in out
+    mask = np.asarray(image.open(tmp_path / "found" / "square-mask.png"))
+    assert mask[30, 40] > 0
+    assert mask[5, 5] == 0
+    assert {p.name for p in (tmp_path / "found").iterdir()} == {
+        "square-map.png",
+        "square-mask.png",
+        "square-overlay.png",
+    }
+    (tmp_path / "no.png").write_text("no picture")
+    code, out, err = run("saliency", tmp_path / "no.png")
+    assert (code, out, err.count("\n")) == (1, "", 1)

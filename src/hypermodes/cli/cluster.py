@@ -1,0 +1,345 @@
+"""``hypermodes cluster``: groups of a hypergraph, or clusters of points; nobody says how many there are."""
+
+import argparse
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hypermodes.cli.documents import Answer, Table, check_targets, deliver
+from hypermodes.cli.inputs import Names, kind_of, names_of_vertices, on_disk, read_hypergraph, read_points
+from hypermodes.cli.options import (
+    HYPERGRAPH_FORMATS,
+    POINT_FORMATS,
+    Commands,
+    add_input,
+    add_jobs,
+    add_names,
+    add_progress,
+    add_reading,
+    add_results,
+    command,
+    share,
+    whole,
+)
+from hypermodes.cli.terminal import amount, fitted, listed, number, safe, wants_bar
+
+if TYPE_CHECKING:
+    from hypermodes.clustering import Clustering
+    from hypermodes.groups import Groups
+    from hypermodes.hypergraph import Hypergraph
+    from hypermodes.point_tables import PointTable
+
+_SHOWN = 20  # clusters in the table
+
+_EXAMPLES = """\
+  hypermodes cluster contacts.hif.json                      groups of a hypergraph
+  hypermodes cluster contacts.hif.json -k 9 --out groups.csv
+  hypermodes cluster points.csv                             clusters of the rows of a table
+  hypermodes cluster cells.parquet --columns x,y --id-column cell --scale --report cells.html
+  cat points.tsv | hypermodes cluster - --format tsv --points --out -
+
+A table of points has one row a point; a hypergraph may come as a table too. Columns called edge and vertex
+(or hyperedge, node) make a hypergraph, fractions or other names above numbers make points; where that does
+not tell, say --hypergraph or --points.
+"""
+
+
+def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "cluster",
+        _run,
+        help="find the groups of a hypergraph or the clusters of points, outliers left out",
+        description="Find the groups of a hypergraph, or the clusters of points in a table. How many there "
+        "are is found, unless you say it; what belongs to none has the label -1.",
+        examples=_EXAMPLES,
+    )
+    add_input(
+        parser,
+        "a hypergraph, or a table of points",
+        tuple(dict.fromkeys((*HYPERGRAPH_FORMATS, *POINT_FORMATS))),
+    )
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument(
+        "--hypergraph", dest="kind", action="store_const", const="hypergraph", help="FILE holds a hypergraph"
+    )
+    kind.add_argument(
+        "--points", dest="kind", action="store_const", const="points", help="FILE is a table of points"
+    )
+    how_many = parser.add_mutually_exclusive_group()
+    how_many.add_argument("-k", type=whole(1), metavar="N", help="this many clusters; found if not given")
+    how_many.add_argument(
+        "--threshold", type=share, metavar="T", help="what holds together at this share of the highest level"
+    )
+    add_names(parser)
+    add_reading(parser, points=True)
+    points = parser.add_argument_group("points")
+    points.add_argument(
+        "--id-column", metavar="A", help="column that names the rows; a first one called id if not given"
+    )
+    points.add_argument("--scale", action="store_true", help="scale columns to mean 0 and variance 1 first")
+    points.add_argument(
+        "--outliers",
+        choices=("label", "assign"),
+        default="label",
+        help="label them -1, or give each to the cluster it is nearest to (default: label)",
+    )
+    points.add_argument(
+        "--metric", metavar="NAME", help="euclidean, manhattan, cosine, ...; a wrong name lists them"
+    )
+    points.add_argument(
+        "--neighbors", type=whole(1), metavar="N", help="neighbours a point looks at; log2 n if not given"
+    )
+    add_jobs(parser)
+    add_progress(parser)
+    add_results(parser, "the label of every vertex and hyperedge, or of every point")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    check_targets(arguments, "out", "report")
+    with on_disk(arguments) as path:
+        kind = kind_of(arguments, path)
+        _check_options(arguments, kind)
+        content: Any = read_points(arguments, path) if kind == "points" else read_hypergraph(arguments, path)
+    deliver((_of_points if kind == "points" else _of_hypergraph)(arguments, content), arguments)
+
+
+def _check_options(arguments: argparse.Namespace, kind: str) -> None:
+    """Options that make no sense for what is read are not passed over in silence."""
+    of_points = {
+        "--id-column": arguments.id_column, "--scale": arguments.scale, "--metric": arguments.metric,
+        "--outliers": arguments.outliers == "assign", "--neighbors": arguments.neighbors,
+    }  # fmt: skip
+    of_hypergraphs = {
+        f"--{name.replace('_', '-')}": getattr(arguments, name)
+        for name in ("names", "directed", "above_one", "nonpositive", "duplicates", "ids")
+    }
+    options, other = (of_hypergraphs, "hypergraph") if kind == "points" else (of_points, "points")
+    useless = [name for name, value in options.items() if value]
+    if useless:
+        read_as = "a table of points" if kind == "points" else "a hypergraph"
+        raise ValueError(
+            f"{useless[0]}: {arguments.file!r} is read as {read_as}, where this says nothing; "
+            f"say --{other} if it is not"
+        )
+
+
+# -- points ---------------------------------------------------------------------------------------------
+
+
+def _of_points(arguments: argparse.Namespace, given: "PointTable") -> Answer:
+    import hypermodes
+
+    points = given.standardised().points if arguments.scale else given.points
+    clustering = hypermodes.cluster_points(
+        points,
+        arguments.k,
+        threshold=arguments.threshold,
+        n_neighbors=arguments.neighbors,
+        metric=arguments.metric or "euclidean",
+        n_jobs=arguments.jobs,
+        progress=wants_bar(arguments),
+    )
+    labels = clustering.assigned if arguments.outliers == "assign" else clustering.labels
+    return Answer(
+        text=lambda: _text_of_points(arguments, given, clustering, labels),
+        document=lambda: _document_of_points(given, clustering, labels),
+        table=lambda: _table_of_points(given, clustering, labels),
+        report=lambda target: hypermodes.write_report(
+            clustering, target, title=arguments.file, points=points, names=_names(given)
+        ),
+    )
+
+
+def _names(given: "PointTable") -> Any:
+    return None if isinstance(given.ids, range) else given.ids
+
+
+def _point_rows(given: "PointTable", clustering: "Clustering", labels: Any) -> Iterator[tuple[object, ...]]:
+    columns = (labels, clustering.probabilities, clustering.outlier_scores)
+    return zip(given.ids, *(column.tolist() for column in columns), strict=True)
+
+
+_OF_POINT = ("id", "cluster", "probability", "outlier_score")
+
+
+def _table_of_points(given: "PointTable", clustering: "Clustering", labels: Any) -> Table:
+    return _OF_POINT, _point_rows(given, clustering, labels)
+
+
+def _document_of_points(given: "PointTable", clustering: "Clustering", labels: Any) -> dict[str, object]:
+    import numpy as np
+
+    from hypermodes.cli.records import certificate_record, heaviest
+
+    sizes = np.bincount(labels[labels >= 0], minlength=clustering.n_clusters)
+    clusters = []
+    for k, mode in enumerate(clustering.modes):
+        record: dict[str, object] = {"cluster": k, "size": int(sizes[k]), "mode": None}
+        if mode is not None:
+            ids, shares = heaviest(mode, given.ids)
+            record["mode"] = {
+                "density": mode.density, "status": mode.status.name, "points": ids, "shares": shares,
+                "certificate": certificate_record(mode),
+            }  # fmt: skip
+        clusters.append(record)
+    return {
+        "kind": "points",
+        "points": len(labels),
+        "columns": list(given.columns),
+        "left_out": list(given.left_out),
+        "n_clusters": clustering.n_clusters,
+        "n_outliers": int((labels < 0).sum()),
+        "clusters": clusters,
+        "labels": [dict(zip(_OF_POINT, row, strict=True)) for row in _point_rows(given, clustering, labels)],
+    }
+
+
+def _text_of_points(
+    arguments: argparse.Namespace, given: "PointTable", clustering: "Clustering", labels: Any
+) -> str:
+    import numpy as np
+
+    from hypermodes.cli.records import heaviest, verdict
+
+    n_out = int((labels < 0).sum())
+    unused = f"; not used: {listed(given.left_out, 40)}" if given.left_out else ""
+    lines = [
+        f"{safe(arguments.file)}: {amount(len(labels), 'point')} in {amount(len(given.columns), 'column')} "
+        f"({listed(given.columns, 40)}){unused}",
+        f"{amount(clustering.n_clusters, 'cluster')}, {amount(n_out, 'outlier')} ({n_out / len(labels):.1%})",
+    ]
+    if clustering.n_clusters == 0:
+        return "\n".join(lines)
+    sizes = np.bincount(labels[labels >= 0], minlength=clustering.n_clusters)
+    head = ("cluster", "points", "share", "density", "certificate", "points of its mode")
+    rows = []
+    for k, mode in enumerate(clustering.modes[:_SHOWN]):
+        told = (
+            ("", "", [])
+            if mode is None
+            else (number(mode.density), verdict(mode), heaviest(mode, given.ids)[0])
+        )
+        rows.append((str(k), f"{sizes[k]:,}", f"{sizes[k] / len(labels):.1%}", *told))
+    lines += ["", *fitted(head, rows)]
+    if clustering.n_clusters > _SHOWN:
+        lines.append(f"{amount(clustering.n_clusters - _SHOWN, 'more cluster')}: see --out, --json")
+    return "\n".join(lines)
+
+
+# -- hypergraphs ----------------------------------------------------------------------------------------
+
+
+def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> Answer:
+    import hypermodes
+
+    names = names_of_vertices(hypergraph, arguments.names)
+    groups = hypermodes.cluster(
+        hypergraph,
+        arguments.k,
+        threshold=arguments.threshold,
+        n_jobs=arguments.jobs,
+        progress=wants_bar(arguments),
+    )
+    return Answer(
+        text=lambda: _text_of_groups(arguments, groups, names),
+        document=lambda: _document_of_groups(groups, names),
+        table=lambda: _table_of_groups(groups, names),
+        report=lambda target: hypermodes.write_report(groups, target, title=arguments.file, names=names),
+    )
+
+
+_OF_MEMBER = ("id", "group", "membership")
+
+
+def _members(
+    labels: Sequence[Hashable], groups: Any, memberships: Any
+) -> Iterator[tuple[Hashable, int, float]]:
+    """Label, group, and membership in that group, of each vertex or hyperedge."""
+    import numpy as np
+
+    inside = np.flatnonzero(groups >= 0)
+    strength = np.zeros(groups.size)
+    if inside.size:
+        strength[inside] = np.asarray(memberships[inside, groups[inside]]).ravel()
+    return zip(labels, groups.tolist(), strength.tolist(), strict=True)
+
+
+def _vertices(groups: "Groups") -> Iterator[tuple[Hashable, int, float]]:
+    return _members(groups.hypergraph.vertices, groups.vertex_labels, groups.memberships)
+
+
+def _hyperedges(groups: "Groups") -> Iterator[tuple[Hashable, int, float]]:
+    return _members(groups.hypergraph.labels, groups.edge_labels, groups.edge_memberships)
+
+
+def _table_of_groups(groups: "Groups", names: Names) -> Table:
+    def rows() -> Iterator[tuple[object, ...]]:
+        for row in _vertices(groups):
+            yield ("vertex", *row) if names is None else ("vertex", *row, names.get(row[0]))
+        for row in _hyperedges(groups):
+            yield ("hyperedge", *row) if names is None else ("hyperedge", *row, None)
+
+    return ("kind", *_OF_MEMBER, *["name"] * (names is not None)), rows()
+
+
+def _document_of_groups(groups: "Groups", names: Names) -> dict[str, object]:
+    from hypermodes.cli.records import hypergraph_record, mode_record
+
+    found = [
+        {
+            "group": k,
+            "vertices": int((groups.vertex_labels == k).sum()),
+            "hyperedges": int((groups.edge_labels == k).sum()),
+            "mode": None if mode is None else mode_record(groups.hypergraph, mode, names),
+        }
+        for k, mode in enumerate(groups.modes)
+    ]
+    return {
+        "kind": "hypergraph",
+        "hypergraph": hypergraph_record(groups.hypergraph),
+        "n_groups": groups.n_clusters,
+        "n_outliers": len(groups.outliers),
+        "groups": found,
+        "vertices": [
+            dict(zip(_OF_MEMBER, row, strict=True)) | ({} if names is None else {"name": names.get(row[0])})
+            for row in _vertices(groups)
+        ],
+        "hyperedges": [dict(zip(_OF_MEMBER, row, strict=True)) for row in _hyperedges(groups)],
+    }
+
+
+def _text_of_groups(arguments: argparse.Namespace, groups: "Groups", names: Names) -> str:
+    import numpy as np
+
+    from hypermodes.cli.records import called, central_vertices, hypergraph_line, verdict
+
+    n_alone = int((groups.vertex_labels < 0).sum())
+    lines = [
+        hypergraph_line(arguments.file, groups.hypergraph),
+        f"{amount(groups.n_clusters, 'group')}; in none: {amount(n_alone, 'vertex', 'vertices')}, "
+        f"{amount(len(groups.outliers), 'hyperedge')}",
+    ]
+    if groups.n_clusters == 0:
+        return "\n".join(lines)
+    vertices = np.bincount(groups.vertex_labels[groups.vertex_labels >= 0], minlength=groups.n_clusters)
+    edges = np.bincount(groups.edge_labels[groups.edge_labels >= 0], minlength=groups.n_clusters)
+    head = (
+        "group",
+        "vertices",
+        "hyperedges",
+        "density",
+        "certificate",
+        "vertices of its mode",
+    )
+    rows = []
+    for k, mode in enumerate(groups.modes[:_SHOWN]):
+        told: Any = ("", "", [])
+        if mode is not None:
+            members = called(central_vertices(groups.hypergraph, mode), names)
+            told = (number(mode.density), verdict(mode), members)
+        rows.append((str(k), f"{vertices[k]:,}", f"{edges[k]:,}", *told))
+    lines += ["", *fitted(head, rows)]
+    if groups.n_clusters > _SHOWN:
+        lines.append(f"{amount(groups.n_clusters - _SHOWN, 'more group')}: see --out, --json")
+    return "\n".join(lines)

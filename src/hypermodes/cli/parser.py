@@ -1,0 +1,36 @@
+"""The parser of all commands. Each command's file adds its own arguments to it."""
+
+import argparse
+
+from hypermodes import __version__
+from hypermodes.cli import cluster, completion, convert, demo, info, modes, query, reproduce, saliency
+
+_DESCRIPTION = "Find the modes of hypergraphs, each with a certificate anyone can check; cluster points."
+
+_EPILOG = """\
+examples:
+  hypermodes info contacts.hif.json          what is in a file
+  hypermodes modes contacts.hif.json         its densest groups of hyperedges
+  hypermodes cluster contacts.hif.json       its groups, nobody says how many
+  hypermodes cluster points.csv -k 5         clusters of the rows of a table
+  hypermodes query contacts.hif.json --vertex ann
+  hypermodes COMMAND --help                  examples of each command
+
+exit codes: 0 fine; 1 bad input or file; 2 bad usage; 130 interrupted
+"""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Build the parser; it imports nothing heavy."""
+    parser = argparse.ArgumentParser(
+        prog="hypermodes",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"hypermodes {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for command in (info, modes, cluster, query, convert, saliency, demo, reproduce, completion):
+        command.add_to(commands)
+    return parser

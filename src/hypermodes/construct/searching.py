@@ -1,0 +1,344 @@
+"""Ways to search for neighbours: exactly, in a table of distances, or by an index brought along.
+
+Each gives the neighbours of some rows block by block, so that memory stays bounded whatever the number of
+points. Those it searches among are in the order of their coordinates, so that the order of the rows plays no
+part in the answer, not even where distances tie.
+"""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import cKDTree
+
+from hypermodes.construct.metrics import LARGEST, Geometry, Straight, new_rows, row_order
+from hypermodes.threads import workers
+
+# Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
+_TREE_DIMENSIONS = 12
+_SPARE = 8  # candidates beyond k that brute force looks at, so that rounding rarely calls for a second look
+
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows asked for, their neighbours, the distances
+
+
+class Search(Protocol):
+    """A way to search."""
+
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+        """Neighbours of ``points``, block by block; ``own`` are their rows if they are fitted ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Exact search among ``places``, points in canonical order; ``order`` has their rows, of ``n`` in all."""
+
+    places: Any
+    order: np.ndarray
+    n: int
+    geometry: Geometry
+    threads: int
+
+    @classmethod
+    def among(cls, points: Any, geometry: Geometry, threads: int) -> "Exact":
+        """Put the points into the order of their coordinates, as the metric sees them."""
+        places = geometry.enter("points", points)
+        n = places.shape[0]
+        order = row_order(places).astype(row_type(n))
+        return cls(places[order], order, n, geometry, threads)
+
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+        """By tree where that is fast, else by brute force."""
+        fitted = own is not None
+        queries = self.places[self.rank[own]] if fitted else self.geometry.enter("new_points", points)
+        yield from self._thinned(k)._nearest(queries, own, k)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """Where each row is among the places; -1 if it is not."""
+        rank = np.full(self.n, -1, dtype=self.order.dtype)
+        rank[self.order] = np.arange(self.order.size)
+        return rank
+
+    @cached_property
+    def _turn(self) -> np.ndarray:
+        """How many of the points at the very same place come before each."""
+        at = np.arange(self.order.size)
+        return at - np.maximum.accumulate(np.where(new_rows(self.places), at, 0))
+
+    def _thinned(self, k: int) -> "Exact":
+        """Without those behind the first k + 1 at one place: n points at one place would take n² steps."""
+        near = self._turn <= k
+        if near.all():
+            return self
+        return Exact(self.places[near], self.order[near], self.n, self.geometry, self.threads)
+
+    def _nearest(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+        own = None if own is None else self.rank[own]
+        if not isinstance(self.geometry, Straight):
+            found_blocks = self._by_all_distances(queries, own, k)
+        elif sp.issparse(queries) or queries.shape[1] > _TREE_DIMENSIONS:
+            found_blocks = self._by_brute_force(queries, own, k, self.geometry)
+        else:
+            found_blocks = self._by_tree(queries, own, k, self.geometry)
+        for rows, found, apart in found_blocks:
+            yield rows, self.order[found], self.geometry.leave(apart)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.places, balanced_tree=False)
+
+    def _by_tree(self, queries: Any, own: np.ndarray | None, k: int, space: Straight) -> Iterator[Block]:
+        # Leaf by leaf, so that what a query touches is still in the cache; it pays from 10^5 points on.
+        everyone = own is not None and own.size == self.order.size
+        leaves = self._tree if everyone else cKDTree(queries, balanced_tree=False)
+        visit = self.order[leaves.indices] if everyone else leaves.indices
+        ask = k if own is None else k + 1
+        for rows in pieces(
+            visit, 4 * ask
+        ):  # 8 MB: more would be given back to the system, cleared, and asked for
+            apart, found = self._tree.query(queries[rows], ask, p=space.p, workers=self.threads)
+            apart, found = apart.reshape(-1, ask), found.reshape(-1, ask)
+            if own is not None:
+                found, apart = _without(own[rows], found, apart)
+            yield rows, found, apart
+
+    def _by_all_distances(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+        for rows in pieces(np.arange(queries.shape[0]), self.order.size):
+            distances = self.geometry.between(queries[rows], self.places, self.threads)
+            if own is not None:
+                _strike(own[rows], distances)
+            yield rows, *_closest(distances, k)
+
+    def _by_brute_force(
+        self, queries: Any, own: np.ndarray | None, k: int, space: Straight
+    ) -> Iterator[Block]:
+        """Candidates by scikit-learn, their distances from differences, a second look at close calls.
+
+        For p = 2 scikit-learn works with inner products: fast, but a squared distance is uncertain by some
+        `doubt`. A row is settled when every point that was no candidate is farther than its k-th
+        neighbour beyond doubt.
+        """
+        n = self.order.size
+        ask = min(n, k + _SPARE + (own is not None))
+        finder = _Finder(self.places, space, self.threads)
+        for rows in pieces(np.arange(queries.shape[0]), ask):
+            asked = queries[rows]
+            apart, found = finder.candidates(asked, ask)
+            beyond, doubt = apart[:, -1].copy(), finder.doubt(asked)
+            if space.p == 2:
+                every = np.repeat(np.arange(rows.size), ask)
+                apart = space.paired(asked, every, self.places, found.ravel()).reshape(-1, ask)
+            if own is not None:
+                apart[found == own[rows][:, None]] = np.inf
+            found, apart = (array[:, :k] for array in _in_order(found, apart))
+            within = apart[:, -1] ** 2 + doubt
+            close = np.flatnonzero(~(within < beyond**2)) if ask < n else rows[:0]
+            for part in pieces(close, n):
+                distances = finder.all_distances(asked[part])
+                if space.p == 2:
+                    i, j = np.nonzero(distances**2 <= within[part][:, None])
+                    distances[:] = np.inf
+                    distances[i, j] = space.paired(asked, part[i], self.places, j)
+                if own is not None:
+                    _strike(own[rows[part]], distances)
+                found[part], apart[part] = _closest(distances, k)
+            yield rows, found, apart
+
+
+class _Finder:
+    """Brute force by scikit-learn, seen from the middle of the points: inner products lose fewest digits."""
+
+    def __init__(self, places: Any, space: Straight, threads: int):
+        from sklearn.neighbors import NearestNeighbors
+
+        self.space, self.threads = space, threads
+        central = space.p == 2 and not sp.issparse(places)
+        self.middle = (places.min(axis=0) + places.max(axis=0)) / 2 if central else None
+        self.places = self._moved(places)
+        self.size = _norms(self.places).max()
+        name, parameters = space.as_sklearn
+        self.nearest = NearestNeighbors(algorithm="brute", metric=name, **parameters).fit(self.places)
+
+    def _moved(self, points: Any) -> Any:
+        return points if self.middle is None else points - self.middle
+
+    def candidates(self, queries: Any, ask: int) -> tuple[np.ndarray, np.ndarray]:
+        with _limited(self.threads):
+            distances, indices = self.nearest.kneighbors(self._moved(queries), ask)
+        return distances, indices
+
+    def all_distances(self, queries: Any) -> np.ndarray:
+        with _limited(self.threads):
+            return self.space.between(self._moved(queries), self.places, self.threads)
+
+    def doubt(self, queries: Any) -> np.ndarray:
+        """How far a squared distance may be off: d rounding errors of terms of this size, with a margin."""
+        if self.space.p != 2:
+            return np.zeros(queries.shape[0])
+        errors = 8 * (queries.shape[1] + 8) * np.finfo(np.float64).eps
+        return errors * (_norms(self._moved(queries)) + self.size) ** 2
+
+
+class Table:
+    """Distances that were given, dense or sparse: points are rows of them."""
+
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+        """The smallest entries of each row."""
+        if sp.issparse(points):
+            yield self._sparse(points, own, k)
+            return
+        for rows in pieces(np.arange(points.shape[0]), points.shape[1]):
+            distances = points[rows].astype(np.float64, copy=False)
+            if own is not None:
+                _strike(own[rows], distances)
+            yield rows, *_closest(distances, k)
+
+    def _sparse(self, graph: sp.csr_array, own: np.ndarray | None, k: int) -> Block:
+        from sklearn.neighbors import sort_graph_by_row_values
+
+        n = graph.shape[0]
+        if own is not None:
+            graph = _without_diagonal(graph)
+        counts = np.diff(graph.indptr)
+        short = np.flatnonzero(counts < k)
+        if short.size:
+            name, but = ("new_points", "") if own is None else ("points", " other than itself")
+            raise ValueError(
+                f"{name}: expected at least k = {k} stored distances in each row{but}; row "
+                f"{int(short[0])} has {int(counts[short[0]])}, and {short.size} of {n} rows have too few"
+            )
+        graph = sort_graph_by_row_values(sp.csr_matrix(graph), copy=True, warn_when_not_sorted=False)
+        first = graph.indptr[:-1, None] + np.arange(k)
+        return np.arange(n), graph.indices[first], graph.data[first]
+
+
+class Brought:
+    """An index that somebody else fitted over the same points; where it falls short, ours."""
+
+    def __init__(self, index: Any, exact: Any):
+        if not any(callable(getattr(index, name, None)) for name in ("kneighbors", "search")):
+            raise ValueError(
+                "index: expected a fitted index with kneighbors(X, n_neighbors, return_distance) or "
+                f"search(X, k); got a {type(index).__name__}"
+            )
+        self.index, self.exact = index, exact
+
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+        """What the index finds, its distances computed anew where the metric allows."""
+        exact, geometry = self.exact, self.exact.geometry
+        queries = geometry.enter("new_points", points)
+        ask = k if own is None else k + 1
+        for rows in pieces(np.arange(points.shape[0]), ask):
+            found, apart = self._asked(points[rows], ask)
+            missing = found < 0
+            if isinstance(geometry, Straight):
+                places = exact.rank[found.ravel()]  # of -1 as well, which is dropped below
+                apart = geometry.paired(queries, np.repeat(rows, ask), exact.places, places)
+                apart = geometry.leave(apart).reshape(-1, ask)
+            missing |= ~(np.isfinite(apart) & (apart >= 0))
+            if own is not None:
+                missing |= found == own[rows][:, None]
+            apart[missing] = np.inf
+            by_number = np.sort(np.where(missing, -1, found), axis=1)
+            twice = ((by_number[:, 1:] == by_number[:, :-1]) & (by_number[:, 1:] >= 0)).any(axis=1)
+            found, apart = _in_order(found, apart)
+            found, apart = found[:, :k].copy(), apart[:, :k].copy()
+            short = np.flatnonzero(twice | np.isinf(apart[:, -1]))
+            if short.size:
+                some = rows[short]
+                for part, better, nearer in exact.blocks(points[some], None if own is None else own[some], k):
+                    found[short[part]], apart[short[part]] = better, nearer
+            yield rows, found, apart
+
+    def _asked(self, points: Any, ask: int) -> tuple[np.ndarray, np.ndarray]:
+        if callable(getattr(self.index, "kneighbors", None)):
+            apart, found = self.index.kneighbors(points, n_neighbors=ask, return_distance=True)
+        else:
+            dense = points.toarray() if sp.issparse(points) else points
+            apart, found = self.index.search(np.ascontiguousarray(dense, dtype=np.float32), ask)
+        apart, found = np.array(apart, dtype=np.float64), np.array(found)
+        n = self.exact.n
+        expected = (points.shape[0], ask)
+        if found.shape != expected or apart.shape != expected or found.dtype.kind not in "iu":
+            raise ValueError(
+                f"index: expected {ask} distances and row numbers for each of {expected[0]} points; got "
+                f"shapes {apart.shape} and {found.shape}, types {apart.dtype} and {found.dtype}"
+            )
+        found = found.astype(np.int64)
+        if found.max() >= n:
+            raise ValueError(
+                f"index: expected an index over the {n} points themselves; it knows a row {int(found.max())}"
+            )
+        return np.maximum(found, -1), apart
+
+
+# -- rows of candidates -------------------------------------------------------------------------------
+
+
+def pieces(rows: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """Cut rows into pieces that make blocks of this width no larger than memory should hold at once."""
+    step = max(1, LARGEST // max(1, width))
+    return (rows[low : low + step] for low in range(0, rows.size, step))
+
+
+def row_type(n: int) -> Any:
+    """The smallest integers that number n rows."""
+    return np.int32 if n < np.iinfo(np.int32).max else np.int64
+
+
+def _closest(distances: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest of each row, nearest first; of equal ones the first in the row."""
+    reach = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    chosen = distances <= reach
+    tied = np.flatnonzero(chosen.sum(axis=1) > k)
+    if tied.size:
+        less = distances[tied] < reach[tied]
+        level = distances[tied] == reach[tied]
+        room = k - less.sum(axis=1, keepdims=True)
+        chosen[tied] = less | (level & (np.cumsum(level, axis=1) <= room))
+    found = np.nonzero(chosen)[1].reshape(-1, k)
+    return _in_order(found, np.take_along_axis(distances, found, axis=1))
+
+
+def _in_order(found: np.ndarray, apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.lexsort((found, apart), axis=1)
+    return np.take_along_axis(found, order, axis=1), np.take_along_axis(apart, order, axis=1)
+
+
+def _strike(own: np.ndarray, distances: np.ndarray) -> None:
+    """Put each point out of its own reach, in place."""
+    there = np.flatnonzero(own >= 0)
+    distances[there, own[there]] = np.inf
+
+
+def _without(own: np.ndarray, found: np.ndarray, apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave each point out of its neighbours; or the last, where k others at the same place came first."""
+    if (found[:, 0] == own).all():
+        return found[:, 1:], apart[:, 1:]
+    others = found != own[:, None]
+    others[:, -1] &= ~others.all(axis=1)
+    return found[others].reshape(own.size, -1), apart[others].reshape(own.size, -1)
+
+
+def _without_diagonal(graph: sp.csr_array) -> sp.csr_array:
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    others = graph.indices != rows
+    ends = np.concatenate(([0], np.cumsum(others)))[graph.indptr]
+    return sp.csr_array((graph.data[others], graph.indices[others], ends), shape=graph.shape)
+
+
+def _norms(points: Any) -> np.ndarray:
+    return (points.power(2) if sp.issparse(points) else points**2).sum(axis=1) ** 0.5
+
+
+def _limited(threads: int) -> Any:
+    """Keep scikit-learn's own threads to this number; it uses all cores unless told."""
+    if threads >= workers(-1):
+        return nullcontext()
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    return threadpool_limits(threads)

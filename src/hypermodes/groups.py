@@ -1,0 +1,466 @@
+"""The groups of a hypergraph: vertices that belong together, hyperedges that are theirs, and outliers."""
+
+import json
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes.affinity import MatrixAffinity
+from hypermodes.chance import price
+from hypermodes.files import replacing, write_csv
+from hypermodes.homes import Homes, climb, find_homes, fitted_share, sums
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.modes import find_modes
+from hypermodes.progress import Progress, tracker
+from hypermodes.pyramid import Join, cut, grown, joined
+from hypermodes.result import Mode, counted, plain
+from hypermodes.threads import workers
+from hypermodes.ties import Ties, connected_ties
+from hypermodes.tree import ModeTree
+
+FEWEST = 8  # vertices of a connected part that can be more than one group
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of vertices and hyperedges, the largest first, each with the mode at its core.
+
+    Attributes
+    ----------
+    hypergraph : Hypergraph
+        What they are groups of.
+    vertex_labels : (n_vertices,) int64
+        Group of each vertex; -1 if it is in no hyperedge, or only in hyperedges that meet no other.
+    edge_labels : (n_edges,) int64
+        Group of each hyperedge; -1 for outliers, which chance explains better than any group.
+    memberships : (n_vertices, n_clusters) csr_array
+        Share of the ties of a vertex that is owed to a group, not to chance. A vertex may belong to several;
+        rows sum to at most 1.
+    edge_memberships : (n_edges, n_clusters) csr_array
+        Probability that a hyperedge was made in a group; what is missing to 1 is chance.
+    tree : ModeTree or None
+        How small groups (`leaves`) join into these, and these into one; None if there are no groups.
+    leaves : (n_vertices,) int64
+        Leaf of the tree each vertex is in; -1 for those in none.
+    height : float
+        Where the tree was cut: every join up to this share of the highest was made.
+    evidence : float
+        How much better these groups explain the hypergraph than none, in nats, all costs paid; 0 if there
+        is one group to each connected part.
+    """
+
+    hypergraph: Hypergraph
+    vertex_labels: np.ndarray
+    edge_labels: np.ndarray
+    memberships: sp.csr_array
+    edge_memberships: sp.csr_array
+    tree: ModeTree | None
+    leaves: np.ndarray
+    height: float
+    evidence: float
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of groups."""
+        return int(self.memberships.shape[1])
+
+    @cached_property
+    def outliers(self) -> np.ndarray:
+        """Hyperedges that belong to no group."""
+        return np.flatnonzero(self.edge_labels < 0)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Vertices of each group, falling."""
+        return np.bincount(self.vertex_labels[self.vertex_labels >= 0], minlength=self.n_clusters)
+
+    def members(self, k: int) -> tuple[Hashable, ...]:
+        """Names of the vertices of group k."""
+        vertices = self.hypergraph.vertices
+        return tuple(vertices[int(v)] for v in np.flatnonzero(self.vertex_labels == self._number(k)))
+
+    def hyperedges(self, k: int) -> tuple[Hashable, ...]:
+        """Names of the hyperedges of group k."""
+        labels = self.hypergraph.labels
+        return tuple(labels[int(e)] for e in np.flatnonzero(self.edge_labels == self._number(k)))
+
+    @cached_property
+    def modes(self) -> tuple[Mode | None, ...]:
+        """The certified mode at the core of each group; None where none of its hyperedges shifts to one.
+
+        It is the one that the hyperedge with the largest affinity to all others of the group shifts to.
+        """
+        summits = _summits(self.hypergraph, self.edge_labels, self.n_clusters)
+        labels = self.hypergraph.labels
+        starts = [labels[int(e)] for e in summits if e >= 0]
+        if not starts:
+            return (None,) * self.n_clusters
+        found = find_modes(self.hypergraph, starts=starts)
+        which = [int(found.edge_mode[e]) if e >= 0 else -1 for e in summits]
+        return tuple(None if k < 0 else found[k] for k in which)
+
+    def _number(self, k: int) -> int:
+        if isinstance(k, int | np.integer) and not isinstance(k, bool) and 0 <= k < self.n_clusters:
+            return int(k)
+        raise IndexError(f"k: expected the number of a group, 0 … {self.n_clusters - 1}; got {k!r}")
+
+    def __len__(self) -> int:
+        return self.n_clusters
+
+    def __repr__(self) -> str:
+        left = int((self.vertex_labels < 0).sum())
+        outside = f", {counted(left, 'vertex').replace('vertexs', 'vertices')} in none" if left else ""
+        return (
+            f"Groups({counted(self.n_clusters, 'group')} of {self.hypergraph.n_vertices} vertices, "
+            f"{counted(self.outliers.size, 'outlier')} of {counted(self.hypergraph.n_edges, 'hyperedge')}"
+            f"{outside})"
+        )
+
+    # -- passing on -----------------------------------------------------------------------------------
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One entry a group and column, ready for a data frame."""
+        inside = self.edge_labels[self.edge_labels >= 0]
+        modes = self.modes
+        return {
+            "group": list(range(self.n_clusters)),
+            "vertices": self.sizes.tolist(),
+            "hyperedges": np.bincount(inside, minlength=self.n_clusters).tolist(),
+            "density": [None if mode is None else mode.density for mode in modes],
+            "core": [0 if mode is None else len(mode) for mode in modes],
+            "status": ["" if mode is None else mode.status.name for mode in modes],
+        }
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line a vertex: its name, its group (-1 for none), how strongly it belongs to it."""
+        strength = self._strengths(self.memberships, self.vertex_labels)
+        write_csv(
+            Path(path),
+            ("vertex", "group", "membership"),
+            zip(self.hypergraph.vertices, self.vertex_labels.tolist(), strength.tolist(), strict=True),
+        )
+
+    def edges_to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line a hyperedge: its name, its group (-1 for outliers), how strongly it belongs."""
+        strength = self._strengths(self.edge_memberships, self.edge_labels)
+        write_csv(
+            Path(path),
+            ("hyperedge", "group", "membership"),
+            zip(self.hypergraph.labels, self.edge_labels.tolist(), strength.tolist(), strict=True),
+        )
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write the groups with their vertices, hyperedges and core modes, and the outliers."""
+        labels, columns = self.hypergraph.labels, self.to_columns()
+        groups = []
+        for k, mode in enumerate(self.modes):
+            record: dict[str, Any] = {name: values[k] for name, values in columns.items()}
+            record["members"] = [plain(name) for name in self.members(k)]
+            record["edges"] = [plain(name) for name in self.hyperedges(k)]
+            support = () if mode is None else mode.support
+            record["core_edges"] = [plain(labels[int(i)]) for i in support]
+            record["core_weights"] = [] if mode is None else mode.weights.tolist()
+            groups.append(record)
+        content = {
+            "groups": groups,
+            "outliers": [plain(labels[int(e)]) for e in self.outliers],
+            "vertices": [plain(name) for name in self.hypergraph.vertices],
+            "vertex_labels": self.vertex_labels.tolist(),
+            "edges": [plain(name) for name in labels],
+            "edge_labels": self.edge_labels.tolist(),
+            "evidence": self.evidence,
+        }
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+
+    @staticmethod
+    def _strengths(memberships: sp.csr_array, labels: np.ndarray) -> np.ndarray:
+        inside = np.flatnonzero(labels >= 0)
+        strength = np.zeros(labels.size)
+        if inside.size:
+            strength[inside] = np.asarray(memberships[inside, labels[inside]]).ravel()
+        return strength
+
+
+def cluster(
+    hypergraph: Hypergraph,
+    n_clusters: int | None = None,
+    *,
+    threshold: float | None = None,
+    n_jobs: int | None = -1,
+    progress: Progress = None,
+) -> Groups:
+    """Find the groups of a hypergraph; nobody says how many there are.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+        Contacts, baskets, co-authors, …: who was in what together. For points use `cluster_points`.
+    n_clusters : int, optional
+        How many are wanted; found if not given. There are never more than leaves in the tree, nor fewer
+        than connected parts unless those have to be put together.
+    threshold : float, optional
+        Instead of that, what holds together at this share of the highest lift is a group, from 0 to 1.
+    n_jobs : int
+        Threads; -1 for all cores. The result does not depend on it.
+    progress : bool or function
+        As in `find_modes`.
+
+    Notes
+    -----
+    Equal hyperedges are one with the sum of their weights, and only ratios of weights matter: to double the
+    data changes nothing. Connected parts are judged on their own.
+
+    Examples
+    --------
+    >>> H = Hypergraph.from_edges([[1, 2, 3], [1, 2], [2, 3], [1, 3], [4, 5, 6], [4, 5], [5, 6], [3, 4], [9]])
+    >>> groups = cluster(H, n_clusters=2)
+    >>> groups
+    Groups(2 groups of 7 vertices, 2 outliers of 9 hyperedges, 1 vertex in none)
+    >>> groups.members(0), groups.members(1)
+    ((1, 2, 3), (4, 5, 6))
+    """
+    _check(hypergraph, n_clusters, threshold)
+    workers(n_jobs)
+    parts = connected_ties(hypergraph)
+    with tracker(progress, sum(part.vertices.size for part in parts), "grouping") as advance:
+        found, leaves = [], []
+        for part in parts:
+            homes = _found(part, n_jobs)
+            found.append(homes)
+            leaves.append(_leaves(part, homes, n_jobs))
+            advance(part.vertices.size)
+    if not parts:
+        return _nothing(hypergraph)
+    tree, leaf, joins_made = _tree(hypergraph, parts, found, leaves)
+    evidence = sum(homes.evidence for homes in found)
+    labels = _spread(hypergraph.n_vertices, parts, [homes.labels for homes in found])
+    if threshold is not None:
+        joins_made = int((tree.heights >= threshold * tree.heights.max(initial=0.0)).sum())
+        labels = np.append(cut(tree, joins_made), -1)[leaf]
+    elif n_clusters is not None and n_clusters != tree.n - joins_made:
+        joins_made = max(0, tree.n - n_clusters)
+        labels = _refined(parts, np.append(cut(tree, joins_made), -1)[leaf])
+    top = tree.heights.max(initial=0.0)
+    height = float(tree.heights[joins_made - 1] / top) if joins_made and top > 0 else 1.0
+    return _read_out(hypergraph, parts, _largest_first(labels), tree, leaf, height, evidence)
+
+
+# -- steps ----------------------------------------------------------------------------------------------
+
+
+def _found(part: Ties, n_jobs: int | None) -> Homes:
+    """The groups of one part; too few vertices to tell anything apart are one."""
+    if part.vertices.size < FEWEST:
+        return Homes(np.zeros(part.vertices.size, np.int64), 0.5, 0.0)
+    return find_homes(part.matrix, price(part, n_jobs), n_jobs)
+
+
+def _leaves(part: Ties, homes: Homes, n_jobs: int | None) -> np.ndarray:
+    """Vertices of a group that shift to the same mode, by ties over the root of both degrees."""
+    row = np.repeat(np.arange(part.vertices.size), np.diff(part.matrix.indptr))
+    inner = homes.labels[row] == homes.labels[part.matrix.indices]
+    column, root = part.matrix.indices[inner], np.sqrt(part.degrees)
+    affinity = part.matrix.data[inner] / (root[row[inner]] * root[column])
+    modes = find_modes(
+        MatrixAffinity(sp.csr_array((affinity, (row[inner], column)), shape=part.matrix.shape)), n_jobs=n_jobs
+    ).edge_mode
+    alone = np.flatnonzero(modes < 0)
+    modes = modes.copy()
+    modes[alone] = modes.max(initial=-1) + 1 + np.arange(alone.size)
+    pairs = homes.labels * (modes.max() + 1) + modes
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+
+
+def _tree(
+    hypergraph: Hypergraph, parts: list[Ties], found: list[Homes], leaves: list[np.ndarray]
+) -> tuple[ModeTree, np.ndarray, int]:
+    """One tree for all parts, the leaf of each vertex, and how many joins make the groups that were found."""
+    leaf = _spread(hypergraph.n_vertices, parts, leaves)
+    inside: list[Join] = []
+    outside: list[Join] = []
+    first = 0
+    for part, homes, small in zip(parts, found, leaves, strict=True):
+        count = int(small.max()) + 1
+        group = np.empty(count, np.int64)
+        group[small] = homes.labels
+        joins = joined(part.matrix, small, group)
+        for j, (a, b, lift) in enumerate(joins):
+            (inside if j < count - homes.n_groups else outside).append((a + first, b + first, lift))
+        first += count
+    lowest = min((lift for _, _, lift in inside), default=np.inf)
+    outside = [(a, b, min(lift, lowest)) for a, b, lift in outside]
+    joins = [*sorted(inside, key=lambda j: -j[2]), *sorted(outside, key=lambda j: -j[2])]
+    mass = np.bincount(leaf[leaf >= 0], minlength=first).astype(float)
+    return grown(joins, mass), leaf, len(inside)
+
+
+def _refined(parts: list[Ties], labels: np.ndarray) -> np.ndarray:
+    """Let single vertices move between the groups of their part, whose number stays."""
+    labels = labels.copy()
+    for part in parts:
+        names, own = np.unique(labels[part.vertices], return_inverse=True)
+        if names.size > 1:
+            share = fitted_share(*sums(part.matrix, own)[:2])
+            labels[part.vertices] = names[climb(part.matrix, own, share, fixed=True).labels]
+    return labels
+
+
+def _spread(n: int, parts: list[Ties], labels: list[np.ndarray]) -> np.ndarray:
+    """Labels of vertices from those of parts, -1 outside."""
+    spread, first = np.full(n, -1, np.int64), 0
+    for part, own in zip(parts, labels, strict=True):
+        spread[part.vertices] = own + first
+        first += int(own.max()) + 1
+    return spread
+
+
+def _largest_first(labels: np.ndarray) -> np.ndarray:
+    """Number groups by falling size; of equal ones, that of the first vertex."""
+    inside = np.flatnonzero(labels >= 0)
+    _, first, own, size = np.unique(
+        labels[inside], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(size.size, np.int64)
+    rank[np.lexsort((first, -size))] = np.arange(size.size)
+    ranked = np.full(labels.size, -1, np.int64)
+    ranked[inside] = rank[own]
+    return ranked
+
+
+def _read_out(
+    hypergraph: Hypergraph,
+    parts: list[Ties],
+    labels: np.ndarray,
+    tree: ModeTree,
+    leaf: np.ndarray,
+    height: float,
+    evidence: float,
+) -> Groups:
+    """Memberships of vertices and hyperedges, by the model the groups were found with."""
+    k = int(labels.max()) + 1
+    n = hypergraph.n_vertices
+    log_in, log_out = np.zeros((2, k))  # of drawing a vertex at home that is, or is not, of the group
+    log_prior = np.zeros(k)
+    rows, columns, shares = [], [], []
+    for part in parts:
+        names, own = np.unique(labels[part.vertices], return_inverse=True)
+        inside, degrees, _ = sums(part.matrix, own)
+        total = degrees.sum()
+        member = sp.csr_array((np.ones(own.size), own, np.arange(own.size + 1)), shape=(own.size, names.size))
+        share = fitted_share(inside, degrees) if names.size > 1 else 1.0
+        at_home = share * total / degrees / (1 - share + share * total / degrees)
+        ties = sp.coo_array((part.matrix @ member) * at_home[None, :])
+        rows.append(part.vertices[ties.row])
+        columns.append(names[ties.col])
+        shares.append(ties.data / part.degrees[ties.row])
+        if names.size > 1:
+            rho = np.sqrt(share)
+            log_in[names] = np.log(1 - rho + rho * total / degrees)
+            log_out[names] = np.log(1 - rho)
+            log_prior[names] = np.log(degrees / total)
+    memberships = sp.csr_array(
+        (np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))), shape=(n, k)
+    )
+    edge_labels, edge_memberships = _edges(hypergraph, labels, k, log_prior, log_in, log_out)
+    for array in (labels, edge_labels, leaf):
+        array.flags.writeable = False
+    return Groups(
+        hypergraph, labels, edge_labels, memberships, edge_memberships, tree, leaf, height, evidence
+    )
+
+
+def _edges(
+    hypergraph: Hypergraph,
+    labels: np.ndarray,
+    k: int,
+    log_prior: np.ndarray,
+    log_in: np.ndarray,
+    log_out: np.ndarray,
+) -> tuple[np.ndarray, sp.csr_array]:
+    """Group of each hyperedge and its probabilities: drawn at home in a group, or all by chance.
+
+    At home in g, each vertex is of g with odds 1 - ρ + ρ D/D_g against chance, and not with odds 1 - ρ, where
+    ρ² = x: a pair is made at home when both ends are.
+    """
+    inside = np.flatnonzero(labels >= 0)
+    member = sp.csr_array((np.ones(inside.size), (inside, labels[inside])), shape=(hypergraph.n_vertices, k))
+    held = sp.csr_array(hypergraph.incidence.T @ member)  # how much of a hyperedge is in a group
+    held.sort_indices()
+    edge = np.repeat(np.arange(hypergraph.n_edges), np.diff(held.indptr))
+    group = held.indices
+    rest = np.maximum(hypergraph.edge_degrees[edge] - held.data, 0.0)
+    term = log_prior[group] + held.data * log_in[group] + rest * log_out[group]
+    best = np.full(hypergraph.n_edges, -np.inf)
+    np.maximum.at(best, edge, term)
+    size = np.maximum(best, 0.0)  # chance has odds 1
+    alone = log_prior[group] == 0  # the only group of its part: nothing to tell it from
+    weight = np.exp(term - size[edge])
+    at_home = np.bincount(edge, weights=weight, minlength=hypergraph.n_edges)
+    chance = np.exp(-size)
+    chance[edge[alone]] = 0.0
+    probability = weight / (at_home + chance)[edge]
+    edge_memberships = sp.csr_array((probability, group, held.indptr), shape=held.shape)
+    edge_labels = np.full(hypergraph.n_edges, -1, np.int64)
+    order = np.lexsort((group, -np.round(term, 9), edge))
+    first = np.flatnonzero(np.diff(edge[order], prepend=-1))
+    chosen = order[first]
+    # A vertex alone is as likely at home as by chance; so is whatever falls just short of it.
+    fits = (at_home >= chance * (1 - 1e-9))[edge[chosen]] | (hypergraph.edge_sizes[edge[chosen]] == 1)
+    edge_labels[edge[chosen[fits]]] = group[chosen[fits]]
+    return edge_labels, edge_memberships
+
+
+def _summits(hypergraph: Hypergraph, edge_labels: np.ndarray, k: int) -> np.ndarray:
+    """In each group the hyperedge of the largest affinity to the others of the group; -1 if it has none."""
+    incidence = hypergraph.incidence
+    edge = np.repeat(np.arange(hypergraph.n_edges), np.diff(incidence.indptr))
+    own = edge_labels[edge]
+    inside = own >= 0
+    edge, vertex = edge[inside], incidence.indices[inside].astype(np.int64)
+    _, place = np.unique(vertex * k + own[inside], return_inverse=True)
+    rate = hypergraph.weights / hypergraph.edge_degrees
+    popularity, rated = np.bincount(place), np.bincount(place, weights=rate[edge])
+    affinity = np.bincount(
+        edge, weights=rate[edge] * (popularity[place] - 1) + rated[place] - rate[edge],
+        minlength=hypergraph.n_edges,
+    )  # fmt: skip
+    labelled = np.flatnonzero(edge_labels >= 0)
+    order = labelled[np.lexsort((labelled, -np.round(affinity[labelled], 9), edge_labels[labelled]))]
+    summits = np.full(k, -1, np.int64)
+    first = np.flatnonzero(np.diff(edge_labels[order], prepend=-1))
+    summits[edge_labels[order[first]]] = order[first]
+    return summits
+
+
+def _nothing(hypergraph: Hypergraph) -> Groups:
+    """No two hyperedges meet: nothing is a group."""
+    n, m = hypergraph.n_vertices, hypergraph.n_edges
+    return Groups(
+        hypergraph, np.full(n, -1), np.full(m, -1), sp.csr_array((n, 0)), sp.csr_array((m, 0)), None,
+        np.full(n, -1), 1.0, 0.0,
+    )  # fmt: skip
+
+
+def _check(hypergraph: Any, n_clusters: Any, threshold: Any) -> None:
+    if not isinstance(hypergraph, Hypergraph):
+        raise TypeError(
+            f"hypergraph: expected a Hypergraph; got a {type(hypergraph).__name__}: "
+            "for points use cluster_points, for files hm.read"
+        )
+    if n_clusters is not None and (
+        isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1
+    ):
+        raise ValueError(f"n_clusters: expected a positive whole number or None; got {n_clusters!r}")
+    if threshold is not None:
+        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+        if not number or not 0 <= threshold <= 1:
+            raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
+        if n_clusters is not None:
+            raise ValueError("threshold: expected n_clusters or threshold, not both")

@@ -1,0 +1,1 @@
+"""Hypergraph files and other libraries' objects, both ways: one format a file."""

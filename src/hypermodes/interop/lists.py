@@ -1,0 +1,70 @@
+"""One hyperedge a line, its vertices separated by commas, tabs or spaces: ``.txt`` and ``.edges``."""
+
+from typing import BinaryIO
+
+import numpy as np
+
+from hypermodes.annotations import Records
+from hypermodes.edge_lists import factorised
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.interop.building import Listing, Reading, build, short
+from hypermodes.interop.tables import cell_texts, decoded, identified
+
+
+def read(content: bytes, reading: Reading) -> Hypergraph:
+    """Read a list: hyperedges are called 0, 1, 2, … in the order of the lines; blank lines are passed over.
+
+    If the file has a comma anywhere, vertices are separated by commas; otherwise by tabs if it has one;
+    otherwise by spaces. A line that begins with ``# `` or ``% `` is a comment.
+    """
+    text = decoded(content)
+    mark = reading.delimiter or next((mark for mark in (",", "\t") if mark in text), None)
+    members: list[str] = []
+    sizes: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.strip(" \r\n" if mark else None)
+        if not line or line[:2] in ("# ", "% "):
+            continue
+        fields = [field.strip() for field in line.split(mark)]
+        if mark is not None and fields[-1] == "" and len(fields) > 1:
+            fields.pop()  # a mark at the end of the line
+        if "" in fields:
+            raise ValueError(f"line {number}: expected vertices separated by {mark!r}; found {short(line)}")
+        members += fields
+        sizes.append(len(fields))
+    if not sizes:
+        raise ValueError("expected one hyperedge a line; the file is empty")
+    codes, names = factorised("vertices", identified(members, reading.ids))
+    edges = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    listing = Listing(edges, codes, Records(len(codes)))
+    return build(range(len(sizes)), names, listing, Records(len(sizes)), Records(len(names)), reading)
+
+
+def losses(hypergraph: Hypergraph) -> list[str]:
+    """What of the numbers that modes depend on this format cannot hold."""
+    lost = []
+    if (hypergraph.incidence.data != 1).any():
+        lost.append("p(v|e)")
+    if (hypergraph.weights != 1).any():
+        lost.append("weights w(e)")
+    if (np.diff(hypergraph.incidence_by_vertex.indptr) == 0).any():
+        lost.append("isolated vertices")
+    return lost
+
+
+def write(hypergraph: Hypergraph, file: BinaryIO) -> None:
+    """Write one hyperedge a line, vertices separated by commas."""
+    names = cell_texts("vertices", hypergraph.vertices, ",")
+    for name in names:
+        if name[0] == '"' or name[:2] in ("# ", "% "):
+            raise ValueError(f"vertices: a list cannot hold the name {short(name)}")
+    indptr, members = hypergraph.incidence.indptr.tolist(), hypergraph.incidence.indices
+    if hypergraph.incidence.nnz == hypergraph.n_edges and any(
+        any(c.isspace() for c in name) for name in names
+    ):
+        raise ValueError(
+            "vertices: in a list where every hyperedge has one vertex, names cannot have spaces: no comma "
+            "would say what separates them"
+        )
+    for i in range(hypergraph.n_edges):
+        file.write((",".join(names[v] for v in members[indptr[i] : indptr[i + 1]].tolist()) + "\n").encode())

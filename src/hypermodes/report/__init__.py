@@ -1,0 +1,105 @@
+"""One page that shows what was found: a single HTML file, for people who do not write Python.
+
+`write_report` is all there is to call. Inside: `content` (what a page says), `of_modes`, `of_points` and
+`of_groups` (results turned into that), `bubbles`, `scatter` and `branches` (what is drawn), `page` (HTML).
+"""
+
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes.clustering import Clustering
+from hypermodes.files import replacing
+from hypermodes.report.content import Report
+from hypermodes.report.naming import Names, given_names, vertex_names
+from hypermodes.report.of_groups import report_of_groups
+from hypermodes.report.of_modes import report_of_modes
+from hypermodes.report.of_points import report_of_points
+from hypermodes.report.page import as_html
+from hypermodes.report.wording import shown
+from hypermodes.result import ModeSet
+
+__all__ = ["write_report"]
+
+_LONGEST_TITLE = 300
+_GROUPS = ("hypergraph", "n_clusters", "edge_labels", "vertex_labels", "memberships", "modes", "tree")
+
+
+def write_report(
+    result: Any,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    points: Any = None,
+    names: Names = None,
+) -> None:
+    """Write what was found as one HTML page that needs nothing else: no network, no server, no Python.
+
+    Parameters
+    ----------
+    result : ModeSet, Clustering or Groups
+        What `find_modes`, `cluster_points` or `cluster` gave.
+    path : path
+        The file to write, all at once or not at all.
+    title : str, optional
+        What the page is called.
+    points : (n, d) array, optional
+        The points of a `Clustering`, to draw it on. More than two coordinates are shown by their principal
+        components, and the page says so.
+    names : mapping, sequence or str, optional
+        What to call vertices instead of their labels, or points instead of their row numbers: a mapping from
+        these, a sequence with one name each, or an attribute that the file the hypergraph was read from has
+        for its vertices. If not given, the attribute ``name`` or ``label``, where it tells vertices apart.
+
+    Notes
+    -----
+    A page is a few megabytes at most: the table has 5,000 rows, of 40 names each, and the picture 100,000
+    points. It says what it left out; the numbers in it count everything. The same result gives the same page.
+
+    Examples
+    --------
+    >>> import hypermodes as hm
+    >>> H = hm.Hypergraph.from_edges([["ann", "bob", "cid"], ["bob", "cid"], ["dan", "eve"], ["eve", "fay"]])
+    >>> hm.write_report(hm.find_modes(H), "report.html", title="Who meets whom")  # doctest: +SKIP
+    """
+    text = as_html(report_of(result, title, points, names))
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def report_of(result: Any, title: str | None = None, points: Any = None, names: Names = None) -> Report:
+    """What a page on this result says."""
+    if title is not None:
+        if not isinstance(title, str):
+            raise ValueError(f"title: expected text or None; got {title!r}")
+        title = shown(title, _LONGEST_TITLE)
+    if isinstance(result, Clustering):
+        n = result.labels.size
+        name = None if names is None else given_names(range(n), names, "point")
+        return report_of_points(result, title, _checked_points(points, n), name)
+    if points is not None:
+        raise ValueError(
+            f"points: expected None for a {type(result).__name__}; only a Clustering is drawn on points"
+        )
+    if isinstance(result, ModeSet):
+        return report_of_modes(result, title, vertex_names(result.hypergraph, names))
+    if all(hasattr(result, attribute) for attribute in _GROUPS):
+        return report_of_groups(result, title, vertex_names(result.hypergraph, names))
+    raise ValueError(
+        f"result: expected a ModeSet, a Clustering or Groups, as find_modes, cluster_points and cluster give "
+        f"them; got a {type(result).__name__}"
+    )
+
+
+def _checked_points(points: Any, n: int) -> np.ndarray | None:
+    if points is None:
+        return None
+    shape = np.shape(points)
+    if len(shape) != 2 or shape[0] != n:
+        raise ValueError(f"points: expected the {n} points that were clustered, one a row; got shape {shape}")
+    dense = np.asarray(points.todense() if sp.issparse(points) else points)
+    if dense.dtype.kind not in "fiub" or not np.isfinite(dense).all():
+        raise ValueError("points: expected finite numbers; found something else")
+    return dense.astype(float)

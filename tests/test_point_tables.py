@@ -1,0 +1,174 @@
+"""Tables of points: what is read is what was written, or an error that names the line and the column."""
+
+import csv
+import gzip
+import io
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hypermodes import read_points
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
+words = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=6)
+
+
+def _written(path, rows, **dialect):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, **dialect).writerows(rows)
+    return path
+
+
+@given(st.lists(st.tuples(words, numbers, numbers), min_size=1, max_size=6), st.sampled_from(",;\t|"))
+def test_numbers_come_back_to_the_last_bit_and_ids_to_the_letter(tmp_path_factory, rows, mark):
+    path = tmp_path_factory.mktemp("table") / "t.csv"
+    _written(path, [("id", "x", "y"), *rows], delimiter=mark)
+    table = read_points(path)
+    assert table.columns == ("x", "y")
+    assert list(table.ids) == [row[0] for row in rows]
+    assert table.points.tolist() == [[x, y] for _, x, y in rows]
+
+
+@given(st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=1, max_size=6))
+def test_the_quick_way_and_the_careful_way_agree(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("table")
+    quick = read_points(_written(folder / "quick.csv", [("x", "y"), *rows]))
+    careful = read_points(
+        _written(folder / "careful.csv", [("x", "y", "z"), *([*row, "word"] for row in rows)])
+    )
+    assert quick.points.tolist() == careful.points.tolist() == rows
+    assert careful.left_out == ("z",)
+
+
+def test_every_format_holds_the_same_points(tmp_path):
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    np.save(tmp_path / "a.npy", points)
+    np.savetxt(tmp_path / "a.txt", points, fmt="%.17g", header="x y z")
+    np.savetxt(tmp_path / "b.csv", points, fmt="%.17g", delimiter=",")
+    np.savetxt(tmp_path / "c.tsv", points, fmt="%.17g", delimiter="\t")
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress((tmp_path / "b.csv").read_bytes()))
+    (tmp_path / "e.csv").write_bytes(
+        b"\xef\xbb\xbfx,y,z\r\n" + (tmp_path / "b.csv").read_bytes().replace(b"\n", b"\r\n")
+    )
+    for name in ("a.npy", "a.txt", "b.csv", "c.tsv", "d.csv.gz", "e.csv"):
+        assert read_points(tmp_path / name).points.tolist() == points.tolist(), name
+    assert (
+        read_points(tmp_path / "e.csv").columns == read_points(tmp_path / "a.txt").columns == ("x", "y", "z")
+    )
+    assert read_points(tmp_path / "b.csv").columns == ("1", "2", "3")
+
+
+def test_columns_are_chosen_by_name_and_in_order(tmp_path):
+    path = _written(tmp_path / "t.csv", [("id", "x", "word", "y"), (7, 1, "a", 2), (8, 3, "b", 4)])
+    table = read_points(path)
+    assert (table.columns, table.ids, table.left_out) == (("x", "y"), ("7", "8"), ("word",))
+    assert read_points(path, columns=["y", "x"]).points.tolist() == [[2, 1], [4, 3]]
+    assert read_points(path, columns=["id", "x"]).points.tolist() == [[7, 1], [8, 3]]
+    assert read_points(path, id_column="word").ids == ("a", "b")
+    assert read_points(path, id_column="word").columns == ("id", "x", "y")
+    assert read_points(path, header=True).columns == ("x", "y")
+
+
+def test_headers_are_told_by_having_no_numbers(tmp_path):
+    path = _written(tmp_path / "years.csv", [(2019, 2020), (1, 2), (3, 4)])
+    assert read_points(path).points.shape == (3, 2)
+    assert read_points(path, header=True).columns == ("2019", "2020")
+    words = _written(tmp_path / "words.csv", [("a", 1), ("b", 2)])
+    assert read_points(words).points.tolist() == [[1], [2]]
+
+
+def test_what_python_would_read_but_a_table_does_not_mean(tmp_path):
+    path = _written(tmp_path / "t.csv", [("code", "x"), ("1_1", 1), ("1_2", 2)])
+    assert read_points(path).left_out == ("code",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,2\n3,4,5\n", "line 3 has 3 cells; expected 2"),
+        ("x,y\n\n1,2\n\n\n3\n", "line 6 has 1 cells"),
+        ('id,x\n"two\nlines",1\nb,\n', "line 4, column 'x' is empty"),
+        ("x\n1\nnan\n", "line 3, column 'x' is missing"),
+        ("x\n1\n2\n1e999\n", "line 4, column 'x' is '1e999', not a finite number"),
+        ("x\n1\n2\n-\n", "line 4, column 'x' is '-'"),
+        ("x,x\n1,2\n", None),
+    ],
+)
+def test_lines_are_counted_as_editors_do(tmp_path, text, message):
+    (tmp_path / "t.csv").write_text(text)
+    if message is None:
+        assert read_points(tmp_path / "t.csv").points.shape == (1, 2)
+        with pytest.raises(ValueError, match="2 columns called 'x'"):
+            read_points(tmp_path / "t.csv", columns=["x"])
+        return
+    with pytest.raises(ValueError, match=r"t\.csv") as error:
+        read_points(tmp_path / "t.csv")
+    assert message in str(error.value)
+
+
+def test_lines_are_right_beyond_the_first_block_of_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr("hypermodes.point_tables._AT_ONCE", 7)
+    rows = [("name", "x"), *((f"r{k}", k) for k in range(40))]
+    rows[31] = ("r30", "")
+    with pytest.raises(ValueError, match="line 32, column 'x' is empty"):
+        read_points(_written(tmp_path / "t.csv", rows))
+    rows[31] = ("r30",)
+    with pytest.raises(ValueError, match="line 32 has 1 cells"):
+        read_points(_written(tmp_path / "t.csv", rows))
+
+
+def test_small_files_that_unpack_to_large_ones_are_refused(tmp_path):
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"1,2\n" * 1_000_000))
+    with pytest.raises(ValueError, match="more than 1000 bytes; raise max_bytes"):
+        read_points(tmp_path / "bomb.csv.gz", max_bytes=1000)
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"1,2\n" * 1000)[:40])
+    with pytest.raises(ValueError, match="gzip file is damaged"):
+        read_points(tmp_path / "cut.csv.gz")
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_points_or_a_value_error(tmp_path_factory, content):
+    folder = tmp_path_factory.mktemp("noise")
+    for name in ("a.csv", "a.txt", "a.npy"):
+        (folder / name).write_bytes(content)
+        with suppress(ValueError):
+            assert np.isfinite(read_points(folder / name).points).all()
+
+
+def test_arrays_that_are_no_tables_are_refused(tmp_path):
+    for array in (np.zeros(3), np.zeros((2, 2, 2)), np.array([["a"]]), np.zeros((2, 2), dtype=complex)):
+        np.save(tmp_path / "a.npy", array)
+        with pytest.raises(ValueError, match="expected rows of numbers"):
+            read_points(tmp_path / "a.npy")
+    buffer = io.BytesIO()
+    np.savez(buffer, x=np.zeros((2, 2)))
+    (tmp_path / "a.npy").write_bytes(buffer.getvalue())
+    with pytest.raises(ValueError, match="archive of arrays"):
+        read_points(tmp_path / "a.npy")
+    np.save(tmp_path / "a.npy", np.array([[1.0, np.nan]]))
+    with pytest.raises(ValueError, match=r"row 0 \(from 0\), column '2' is missing"):
+        read_points(tmp_path / "a.npy")
+
+
+def test_parquet_knows_what_is_missing(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(
+        pa.table({"x": [1, None, 3], "y": [True, False, True]}), tmp_path / "t.parquet"
+    )
+    with pytest.raises(ValueError, match=r"row 1 \(from 0\), column 'x' is missing"):
+        read_points(tmp_path / "t.parquet")
+    assert read_points(tmp_path / "t.parquet", columns=["y"]).points.ravel().tolist() == [1, 0, 1]
+
+
+def test_standardised_columns_have_mean_0_and_variance_1(tmp_path):
+    rng = np.random.default_rng(0)
+    points = np.column_stack((rng.normal(5, 1e-3, 50), rng.normal(0, 1e200, 50), np.full(50, 3.0)))
+    np.save(tmp_path / "a.npy", points)
+    scaled = read_points(tmp_path / "a.npy").standardised().points
+    assert scaled.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
+    assert scaled.std(axis=0) == pytest.approx([1, 1, 0])
