@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from hypermodes.changes import removal as removal
     from hypermodes.clustering import Clustering as Clustering
     from hypermodes.clustering import cluster_points as cluster_points
+    from hypermodes.construct.correspondences import Candidates as Candidates
+    from hypermodes.construct.correspondences import Features as Features
+    from hypermodes.construct.correspondences import candidate_pairs as candidate_pairs
+    from hypermodes.construct.correspondences import correspondence_hypergraph as correspondence_hypergraph
+    from hypermodes.construct.correspondences import pairwise_affinity as pairwise_affinity
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
     from hypermodes.dynamics import FaceSolve as FaceSolve
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
     from hypermodes.groups import Groups as Groups
     from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
+    from hypermodes.image_matching import ImageMatching as ImageMatching
+    from hypermodes.image_matching import match_images as match_images
     from hypermodes.interop.formats import formats as formats
     from hypermodes.interop.formats import read as read
     from hypermodes.interop.formats import write as write
@@ -40,6 +47,10 @@ if TYPE_CHECKING:
     from hypermodes.interop.networkx import to_networkx as to_networkx
     from hypermodes.interop.xgi import from_xgi as from_xgi
     from hypermodes.interop.xgi import to_xgi as to_xgi
+    from hypermodes.matching import Matching as Matching
+    from hypermodes.matching import match as match
+    from hypermodes.matching import match_affinity as match_affinity
+    from hypermodes.matching import match_groups as match_groups
     from hypermodes.modes import Seeker as Seeker
     from hypermodes.modes import find_modes as find_modes
     from hypermodes.point_tables import PointTable as PointTable
@@ -58,6 +69,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Affinity": "affinity",
+    "Candidates": "construct.correspondences",
     "Annotations": "annotations",
     "Certificate": "certificate",
     "Changes": "changes",
@@ -65,9 +77,12 @@ _HOME = {
     "FaceSolve": "dynamics",
     "Groups": "groups",
     "HyperedgeAffinity": "affinity",
+    "Features": "construct.correspondences",
     "Hypergraph": "hypergraph",
     "HypergraphShift": "estimator",
+    "ImageMatching": "image_matching",
     "InfectionImmunization": "dynamics",
+    "Matching": "matching",
     "MatrixAffinity": "affinity",
     "Mode": "result",
     "ModeSet": "result",
@@ -80,9 +95,11 @@ _HOME = {
     "Seeker": "modes",
     "Status": "result",
     "Voting": "voting",
+    "candidate_pairs": "construct.correspondences",
     "certify": "certificate",
     "cluster": "groups",
     "cluster_points": "clustering",
+    "correspondence_hypergraph": "construct.correspondences",
     "compare": "changes",
     "find_modes": "modes",
     "formats": "interop.formats",
@@ -90,6 +107,11 @@ _HOME = {
     "from_networkx": "interop.networkx",
     "from_xgi": "interop.xgi",
     "knn_hypergraph": "construct.points",
+    "match": "matching",
+    "match_affinity": "matching",
+    "match_groups": "matching",
+    "match_images": "image_matching",
+    "pairwise_affinity": "construct.correspondences",
     "read": "interop.formats",
     "read_points": "point_tables",
     "removal": "changes",

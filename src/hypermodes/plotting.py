@@ -8,7 +8,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from hypermodes.clustering import Clustering
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.result import Mode, ModeSet
+from hypermodes.image_matching import ImageMatching
+from hypermodes.result import Mode, ModeSet, counted
 from hypermodes.shift import Round
 from hypermodes.simplex import density, support
 
@@ -109,6 +110,30 @@ def cluster_picture(points: np.ndarray, clustering: Clustering) -> "Figure":
     n_out = int((clustering.labels < 0).sum())
     title = f"{clustering.n_clusters} clusters, {n_out} outliers (×), and the mode of each cluster (○)"
     axes.set_title(title, loc="left", fontsize=10, color=_INK)
+    return figure
+
+
+def match_picture(found: ImageMatching) -> "Figure":
+    """Two pictures side by side, a line for each match, a colour for each group."""
+    plt = pyplot()
+    heights, widths = zip(*(image.shape for image in found.images), strict=True)
+    canvas = np.ones((max(heights), sum(widths)))
+    canvas[: heights[0], : widths[0]] = found.images[0]
+    canvas[: heights[1], widths[0] :] = found.images[1]
+    size = (12, max(2.0, 12 * canvas.shape[0] / canvas.shape[1]) + 0.4)
+    figure, axes = plt.subplots(figsize=size, layout="constrained", dpi=150)
+    axes.imshow(canvas, cmap="gray", vmin=0, vmax=1)
+    for number, group in enumerate(found.groups):
+        colour = _COLOURS[number % len(_COLOURS)]
+        here = found.left.points[group.pairs[:, 0]]
+        there = found.right.points[group.pairs[:, 1]] + np.array([widths[0], 0])
+        axes.plot(*np.stack((here, there)).transpose(2, 0, 1), color=colour, linewidth=0.6, alpha=0.6)
+        for places in (here, there):
+            axes.scatter(*places.T, s=8, color=colour, linewidths=0, zorder=3)
+    features = f"{len(found.left)} and {len(found.right)} features"
+    title = f"{len(found)} matches in {counted(len(found.groups), 'group')}, of {features}"
+    axes.set_title(title, loc="left", fontsize=10, color=_INK)
+    axes.axis("off")
     return figure
 
 

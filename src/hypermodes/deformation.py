@@ -1,0 +1,143 @@
+"""Whether matches follow one smooth map: what three and more of them say about each other.
+
+Two matches are consistent for many reasons; that all of them lie where the others put them is rare. The map
+from one side to the other is an affine one plus a smooth deviation, a Gaussian process, so every match has a
+place where the *others* expect it, and an uncertainty of that place, in closed form.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+_ANYWHERE = 100.0  # prior variance of the translation: as good as unknown
+_FIRST_NOISE = 0.15  # where the estimate of the noise begins
+_LARGEST = 150  # matches a map is fitted to at most
+
+
+@dataclass(frozen=True)
+class Deformation:
+    """A smooth map: an affine one near the identity plus a deviation that varies slowly.
+
+    Lengths are in units of the mean length of a side.
+
+    Parameters
+    ----------
+    stretch : float
+        Standard deviation of the linear part's coefficients around those of the identity.
+    reach : float
+        How far apart points may be whose deviations from the affine part resemble each other.
+    bend : float
+        Standard deviation of the deviations.
+    noise : float
+        Standard deviation of a match around the map, at least; how much there is comes from the matches.
+    """
+
+    stretch: float = 0.3
+    reach: float = 0.5
+    bend: float = 0.15
+    noise: float = 0.05
+
+    def expect(
+        self, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray, queries: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Where the map puts each source according to the *other* matches, and where it puts queries.
+
+        Returns
+        -------
+        places (n, 2), variances (n,), places of the queries (k, 2), variances (k,)
+            A match of weight w counts as one with the noise divided by √w.
+        """
+        centre = weights @ sources / weights.sum()
+        noise = self.noise**2 / np.maximum(weights, 1e-4)
+        kernel = self._kernel(sources - centre, sources - centre)
+        kernel[np.diag_indices_from(kernel)] += noise
+        precision = np.linalg.inv(kernel)
+        pull, own = precision @ (targets - sources), np.diagonal(precision)
+        cross = self._kernel(queries - centre, sources - centre)
+        prior = self._kernel_at(queries - centre)
+        spread = prior - np.einsum("ij,ij->i", cross @ precision, cross)
+        return (
+            targets - pull / own[:, None],
+            self.noise**2 + np.maximum(1 / own - noise, 0.0),
+            queries + cross @ pull,
+            self.noise**2 + np.maximum(spread, 0.0),
+        )
+
+    def _kernel(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        inner = a @ b.T
+        squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * inner
+        smooth = self.bend**2 * np.exp(np.maximum(squared, 0.0) / (-2 * self.reach**2))
+        return _ANYWHERE + self.stretch**2 * inner + smooth
+
+    def _kernel_at(self, a: np.ndarray) -> np.ndarray:
+        """The diagonal of the kernel."""
+        return _ANYWHERE + self.stretch**2 * (a**2).sum(axis=1) + self.bend**2
+
+    def followers(
+        self, left: np.ndarray, right: np.ndarray, trust: np.ndarray, rounds: int = 10
+    ) -> tuple[np.ndarray, "Deformation"]:
+        """Probability that each match follows the map rather than lying anywhere, and the map's noise.
+
+        Expectation maximisation in both directions at once, so that it does not matter which side is left;
+        `trust` in (0, 1] is what is known before.
+        """
+        area = float(np.sqrt(np.prod(np.ptp(left, axis=0)) * np.prod(np.ptp(right, axis=0)))) or 1.0
+        share, weights, fitted = 0.5, trust, replace(self, noise=_FIRST_NOISE)
+        for _ in range(rounds):
+            likelihood, excess = np.ones(len(left)), np.zeros(len(left))
+            for sources, targets in ((left, right), (right, left)):
+                places, variance, *_ = fitted.expect(sources, targets, weights, sources[:0])
+                squared = ((places - targets) ** 2).sum(axis=1)
+                likelihood *= np.sqrt(np.exp(-squared / (2 * variance)) / (2 * np.pi * variance))
+                excess += squared / 4 - variance / 2 + fitted.noise**2 / 2
+            follows = share * trust * likelihood
+            weights = follows / (follows + (1 - share * trust) / area)
+            share = float(np.clip(weights.sum() / trust.sum(), 0.1, 0.95))
+            noise = float(np.sqrt(max(weights @ excess / weights.sum(), 0.0)))
+            fitted = replace(self, noise=float(np.clip(noise, self.noise, 2 * _FIRST_NOISE)))
+        return weights, fitted
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Points of both sides in units of their mean lengths, and the candidate pairs between them."""
+
+    left: np.ndarray
+    right: np.ndarray
+    pairs: np.ndarray
+    deformation: Deformation = Deformation()
+
+    def deviations(self, chosen: np.ndarray, support: np.ndarray) -> np.ndarray:
+        """How far each candidate is from where the chosen ones put it: squared, in standard deviations.
+
+        Chosen candidates are judged by the others; the mean of both directions is taken.
+
+        Parameters
+        ----------
+        chosen : (k,) int
+            Candidates without conflict.
+        support : (k,) float
+            How well each is supported otherwise.
+        """
+        trust = np.maximum(support / support.max(), 1e-3)
+        basis = np.sort(np.argsort(-trust, kind="stable")[:_LARGEST])
+        chosen, trust = chosen[basis], trust[basis]
+        ends = self.left[self.pairs[chosen, 0]], self.right[self.pairs[chosen, 1]]
+        weights, fitted = self.deformation.followers(*ends, trust)
+        squared = np.zeros(len(self.pairs))
+        for side, (sources, targets) in enumerate((ends, ends[::-1])):
+            from_points, to_points = (self.left, self.right)[:: 1 - 2 * side]
+            places, variance, all_places, all_variance = fitted.expect(sources, targets, weights, from_points)
+            ours = self.pairs[chosen, side]
+            all_places[ours], all_variance[ours] = places, variance
+            of, to = self.pairs[:, side], self.pairs[:, 1 - side]
+            squared += 0.5 * ((all_places[of] - to_points[to]) ** 2).sum(axis=1) / all_variance[of]
+        return squared
+
+    def nearness(self, chosen: np.ndarray) -> np.ndarray:
+        """How near matches are to each other, on both sides together; larger is nearer."""
+        total = np.zeros((chosen.size, chosen.size))
+        for side, points in enumerate((self.left, self.right)):
+            ends = points[self.pairs[chosen, side]]
+            total -= ((ends[:, None, :] - ends[None, :, :]) ** 2).sum(axis=2)
+        return total
