@@ -86,6 +86,7 @@ def main() -> None:
     )
     parser.add_argument("what", nargs="*", help=f"module:function, and some of {', '.join(SETS)}")
     parser.add_argument("--draws", type=int, default=50, help="problems a group and setting, at least")
+    parser.add_argument("--settings", default="", help="only these, with commas between them: 0,20,inf")
     parser.add_argument("--baselines", default="", help="names, with commas between them")
     arguments = parser.parse_args()
     functions: dict[str, Callable] = {name: baseline(name) for name in arguments.baselines.split(",") if name}
@@ -94,7 +95,9 @@ def main() -> None:
         functions[attribute] = getattr(importlib.import_module(module), attribute)
     for chosen in [what for what in arguments.what if ":" not in what] or SETS:
         for name, function in functions.items():
-            print(report(name, evaluate(function, SETS[chosen](arguments.draws))), flush=True)
+            wanted = [float(setting) for setting in arguments.settings.split(",") if setting]
+            problems = (p for p in SETS[chosen](arguments.draws) if not wanted or p.setting in wanted)
+            print(report(name, evaluate(function, problems)), flush=True)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def best_assignment(candidates: Candidates, scores: np.ndarray) -> np.ndarray:
     A pair of points that is no candidate counts as a candidate of score 0, and is dropped afterwards: the rest
     is the best matching of any size.
     """
-    left, right = candidates.pairs.T
+    left, right = candidates.left, candidates.right
     table = np.zeros((candidates.n_left, candidates.n_right))
     place = np.full(table.shape, -1, dtype=np.int64)
     table[left, right] = np.maximum(scores, 0.0)

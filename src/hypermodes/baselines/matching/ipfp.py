@@ -76,7 +76,7 @@ def climb(
 
 def substochastic(candidates: Candidates, x: np.ndarray, rounds: int = 20) -> np.ndarray:
     """Balance rows and columns by turns, and see that none sums to more than 1 in the end."""
-    left, right = candidates.pairs.T
+    left, right = candidates.left, candidates.right
     for _ in range(rounds):
         x = x / _positive(sums_by(left, x, candidates.n_left))[left]
         x = x / _positive(sums_by(right, x, candidates.n_right))[right]

@@ -81,13 +81,13 @@ def reweighted_step(
 
 
 def bistochastic(
-    candidates: Candidates, x: np.ndarray, tol: float = 1e-3, max_rounds: int = 300
+    candidates: Candidates, x: np.ndarray, tol: float = 1e-3, max_rounds: int = 50
 ) -> np.ndarray:
     """Sinkhorn's projection: the sums of the shorter side are 1, those of the longer side at most 1.
 
     The longer side is balanced by slack points that take what is left, as many as the sides differ by.
     """
-    left, right = candidates.pairs.T
+    left, right = candidates.left, candidates.right
     n_left, n_right = candidates.n_left, candidates.n_right
     if n_left > n_right:
         left, right, n_left, n_right = right, left, n_right, n_left
