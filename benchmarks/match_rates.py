@@ -90,7 +90,9 @@ def main() -> None:
     parser.add_argument("--baselines", default="", help="names, with commas between them")
     arguments = parser.parse_args()
     functions: dict[str, Callable] = {name: baseline(name) for name in arguments.baselines.split(",") if name}
-    for name in [what for what in arguments.what if ":" in what] or ([] if functions else ["hypermodes:match"]):
+    for name in [what for what in arguments.what if ":" in what] or (
+        [] if functions else ["hypermodes:match"]
+    ):
         module, _, attribute = name.partition(":")
         functions[attribute] = getattr(importlib.import_module(module), attribute)
     for chosen in [what for what in arguments.what if ":" not in what] or SETS:

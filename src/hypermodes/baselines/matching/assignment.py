@@ -63,9 +63,7 @@ def best_assignment(candidates: Candidates, scores: np.ndarray) -> np.ndarray:
     return np.sort(chosen)
 
 
-def greedy_assignment(
-    candidates: Candidates, scores: np.ndarray, n_matches: int | None = None
-) -> np.ndarray:
+def greedy_assignment(candidates: Candidates, scores: np.ndarray, n_matches: int | None = None) -> np.ndarray:
     """Take the best candidate, drop all that share a point with it, and so on; of equal ones the first."""
     used_left, used_right = np.zeros(candidates.n_left, bool), np.zeros(candidates.n_right, bool)
     chosen: list[int] = []

@@ -18,9 +18,7 @@ from hypermodes.baselines.matching.spectral import leading_eigenvector
 from hypermodes.construct.correspondences import Candidates
 
 
-def clipper(
-    candidates: Candidates, affinity: Any, *, tol: float = 1e-6, max_steps: int = 2000
-) -> Assignment:
+def clipper(candidates: Candidates, affinity: Any, *, tol: float = 1e-6, max_steps: int = 2000) -> Assignment:
     """Find a dense clique of the consistency graph: no two of its candidates have affinity 0.
 
     With M the affinity and 1 on its diagonal,
@@ -88,27 +86,40 @@ class Penalised:
         return float(u @ self.gradient(u, d))
 
 
-def densest_clique(
-    problem: Penalised, u: np.ndarray, tol: float, max_steps: int
-) -> tuple[np.ndarray, int]:
+def densest_clique(problem: Penalised, u: np.ndarray, tol: float, max_steps: int) -> tuple[np.ndarray, int]:
     """Ascend for growing d, until no two candidates of the support clash; the unit vector, and the steps."""
     d, total = 0.0, 0
-    for _ in range(60):  # d doubles: far beyond the number of candidates, where every maximum is a clique
+    for _ in range(60):
         u, steps = ascend(problem, u, d, tol, max_steps)
         total += steps
         clash = problem.clash(u)
         clashing = (u > 0) & (clash > 1e-9)
         if not clashing.any():
             return u, total
+        # Beyond the mean ratio, half of those that clash lose: the field thins out gently.
         reward = u + problem.matrix @ u
-        # Beyond this d the candidates that clash most lose; the mean ratio lets the field thin out gently.
         d = max(2 * d, float(np.mean(reward[clashing] / clash[clashing])))
-    return u, total
+    u, steps = ascend(problem, without_clashes(problem, u), d, tol, max_steps)  # equals that stood on a ridge
+    return u, total + steps
 
 
-def ascend(
-    problem: Penalised, u: np.ndarray, d: float, tol: float, max_steps: int
-) -> tuple[np.ndarray, int]:
+def without_clashes(problem: Penalised, u: np.ndarray) -> np.ndarray:
+    """The largest u, the next largest that is consistent with it, and so on; of unit length."""
+    open_to = u > 0
+    kept: list[int] = []
+    for c in np.argsort(-u, kind="stable"):
+        if open_to[c]:
+            kept.append(int(c))
+            consistent = np.zeros(len(u), dtype=bool)
+            row = slice(problem.pattern.indptr[c], problem.pattern.indptr[c + 1])
+            consistent[problem.pattern.indices[row]] = problem.pattern.data[row] > 0
+            open_to &= consistent
+    v = np.zeros(len(u))
+    v[kept] = u[kept]
+    return v / np.linalg.norm(v)
+
+
+def ascend(problem: Penalised, u: np.ndarray, d: float, tol: float, max_steps: int) -> tuple[np.ndarray, int]:
     """Projected gradient ascent on unit vectors u ≥ 0: u ← (u + α∇F)₊ / ||·||, α by backtracking."""
     alpha = 1.0
     gradient = problem.gradient(u, d)

@@ -18,7 +18,7 @@ from hypermodes.construct.correspondences import Candidates
 
 
 def graph_shift_matching(
-    candidates: Candidates, affinity: Any, *, n_starts: int = 20, tol: float = 1e-3, max_steps: int = 500
+    candidates: Candidates, affinity: Any, *, n_starts: int = 10, tol: float = 1e-3, max_steps: int = 200
 ) -> Assignment:
     """Shift the most promising candidates to modes of f(x) = xᵀMx on the simplex; the densest is the answer.
 

@@ -115,7 +115,7 @@ def caps(weights: np.ndarray, others: np.ndarray, points: np.ndarray, n: int) ->
     floor = np.full(n, np.inf)
     np.minimum.at(floor, points, others)
     floor = np.where(np.isfinite(floor), floor, 0.0)
-    root = _roots(weights, others - floor[points], points, np.ones(n), np.maximum(floor, 0.0))
+    root = _roots(weights, others - floor[points], points, np.ones(n), floor)
     return np.maximum(root - floor, 0.0)
 
 
@@ -130,9 +130,9 @@ def _roots(
     n = sums.size
     low = np.zeros(n)
     np.maximum.at(low, points, weights / sums[points] - offsets)
-    t = np.maximum(np.maximum(low, start), 1e-300)
+    t = np.maximum(low, start)
     for _ in range(60):
-        inverse = 1 / (t[points] + offsets)
+        inverse = 1 / (t[points] + offsets)  # never 1/0: t is as large as that term needs, or larger
         value = np.bincount(points, weights * inverse, n)
         slope = np.bincount(points, weights * inverse**2, n)
         step = np.where(value > sums, value * (value - sums) / (sums * np.where(slope > 0, slope, 1.0)), 0.0)

@@ -52,7 +52,9 @@ def rrwm(
     matrix = affinity_of(candidates, affinity)
     check_steps(max_steps)
     if not 0 < jump < 1 or not inflation > 0:
-        raise ValueError(f"jump, inflation: expected a share and a positive number; got {jump!r}, {inflation!r}")
+        raise ValueError(
+            f"jump, inflation: expected a share and a positive number; got {jump!r}, {inflation!r}"
+        )
     m = matrix.shape[0]
     degree = np.asarray(matrix.sum(axis=1)).ravel()
     x = np.full(m, 1 / max(m, 1))
@@ -68,9 +70,7 @@ def rrwm(
     return Assignment.of(candidates, x, best_assignment(candidates, x), moved, step)
 
 
-def reweighted_step(
-    candidates: Candidates, walked: np.ndarray, jump: float, inflation: float
-) -> np.ndarray:
+def reweighted_step(candidates: Candidates, walked: np.ndarray, jump: float, inflation: float) -> np.ndarray:
     """α x̄ + (1 - α) y, scaled to sum to 1; the jumps go where a matching would be."""
     if walked.max() <= 0:
         return np.full(len(walked), 1 / len(walked))

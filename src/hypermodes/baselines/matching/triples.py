@@ -42,7 +42,10 @@ class Triples:
         a, b, c = self.members.T
         each = (x[b] * x[c], x[a] * x[c], x[a] * x[b])
         return 2 * sum(
-            (np.bincount(at, self.values * weight, self.n) for at, weight in zip((a, b, c), each, strict=True)),
+            (
+                np.bincount(at, self.values * weight, self.n)
+                for at, weight in zip((a, b, c), each, strict=True)
+            ),
             np.zeros(self.n),
         )
 
@@ -114,10 +117,10 @@ def triangle_sines(corners: np.ndarray) -> np.ndarray:
 
 def weighted_by(triples: Triples, affinity: sp.csr_array) -> Triples:
     """The same triples, each times (A(a,b) A(b,c) A(a,c))^⅓; those with an affinity of 0 are left out."""
+    if len(triples.values) == 0:
+        return triples
     a, b, c = triples.members.T
-    weight = np.cbrt(
-        np.asarray(affinity[a, b]).ravel() * np.asarray(affinity[b, c]).ravel() * np.asarray(affinity[a, c]).ravel()
-    )
+    weight = np.cbrt(affinity[a, b] * affinity[b, c] * affinity[a, c])
     kept = weight > 0
     return Triples(triples.members[kept], triples.values[kept] * weight[kept], triples.n)
 
@@ -135,7 +138,9 @@ def _tensor(candidates: Candidates, lefts: np.ndarray, rights: np.ndarray, dista
     first[1:] = (members[1:] != members[:-1]).any(axis=1)
     members, distance = members[first], distance[first]
     mean = float(distance.mean()) if len(distance) else 0.0
-    return Triples(members, np.exp(-distance / mean) if mean > 0 else np.ones(len(distance)), len(candidates.pairs))
+    return Triples(
+        members, np.exp(-distance / mean) if mean > 0 else np.ones(len(distance)), len(candidates.pairs)
+    )
 
 
 def _some_triples(n: int, most: int, rng: np.random.Generator) -> np.ndarray:

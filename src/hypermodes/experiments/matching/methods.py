@@ -68,10 +68,10 @@ BASELINES: dict[str, Matcher] = {
     "tensor_weighted": Matcher(
         "TM, weighted", PAPER, lambda given: tensor_matching(given.candidates, given.weighted_triples)
     ),
-    "probabilistic": Matcher("PM", PAPER, lambda given: probabilistic_matching(given.candidates, given.triples)),
-    "probabilistic_pairs": Matcher(
-        "PM, pairs", PAPER, _pairwise(probabilistic_matching)
+    "probabilistic": Matcher(
+        "PM", PAPER, lambda given: probabilistic_matching(given.candidates, given.triples)
     ),
+    "probabilistic_pairs": Matcher("PM, pairs", PAPER, _pairwise(probabilistic_matching)),
     "spectral": Matcher("SM", PEERS, _pairwise(spectral_matching)),
     "ipfp": Matcher("IPFP", PEERS, _pairwise(ipfp)),
     "rrwm": Matcher("RRWM", PEERS, _pairwise(rrwm)),

@@ -78,4 +78,6 @@ def with_outliers(pair: Pair, outliers: float, draw: int) -> Problem:
 
 
 def _features(table: np.ndarray) -> Features:
-    return Features(table[:, [_COLUMN, _ROW]].astype(float), orientations=table[:, _ORIENTATION].astype(float))
+    return Features(
+        table[:, [_COLUMN, _ROW]].astype(float), orientations=table[:, _ORIENTATION].astype(float)
+    )

@@ -146,7 +146,9 @@ def imaged_instances(group: str) -> list[Instance]:
     folder = data_folder(FOLDER)
     with open(folder / "image_subset.csv", newline="", encoding="utf-8") as file:
         return [
-            instances()[row["category"], row["instance"]]._replace(image=folder / "images" / row["image_file"])
+            instances()[row["category"], row["instance"]]._replace(
+                image=folder / "images" / row["image_file"]
+            )
             for row in csv.DictReader(file)
             if row["group"] == group
         ]
