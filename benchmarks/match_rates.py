@@ -75,9 +75,9 @@ def _line(rows: np.ndarray) -> str:
 
 def baseline(name: str) -> Callable:
     """A baseline on our candidates and affinity."""
-    from hypermodes.experiments.matching.methods import BASELINES, prepared
+    from hypermodes.experiments.matching.methods import MATCHERS, Given
 
-    return lambda left, right: BASELINES[name].run(prepared(left, right))
+    return lambda left, right: MATCHERS[name].run(Given.of(left, right))
 
 
 def main() -> None:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.baselines.matching.clipper import clipper, clipper_ipfp
-from hypermodes.baselines.matching.graph_shift import graph_shift_ipfp, graph_shift_matching
+from hypermodes.baselines.matching.clipper import clipper
+from hypermodes.baselines.matching.graph_shift import graph_shift_matching
 from hypermodes.baselines.matching.ipfp import ipfp, spectral_ipfp
 from hypermodes.baselines.matching.probabilistic import probabilistic_matching
 from hypermodes.baselines.matching.rrwm import rrwm
@@ -19,13 +20,19 @@ from hypermodes.construct.correspondences import Candidates, Features, candidate
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What all methods are given: candidates, their affinity, and triples of them for those of third order."""
+class Given:
+    """What all methods are given: features, candidates, their affinity, and triples for those of third order."""
 
     left: Features
     right: Features
     candidates: Candidates
     affinity: sp.csr_array
+
+    @classmethod
+    def of(cls, left: Features, right: Features) -> "Given":
+        """All pairs as candidates, and the affinity of `pairwise_affinity` with its defaults."""
+        candidates = candidate_pairs(left, right)
+        return cls(left, right, candidates, pairwise_affinity(left, right, candidates))
 
     @cached_property
     def triples(self) -> Triples:
@@ -34,47 +41,93 @@ class Prepared:
 
     @cached_property
     def weighted_triples(self) -> Triples:
-        """The same, weighted by the affinity, so that third order methods know what the others know."""
+        """The same, weighted by the affinity: what methods of third order can know of it."""
         return weighted_by(self.triples, self.affinity)
 
 
-def prepared(left: Features, right: Features) -> Prepared:
-    """All pairs as candidates, and our affinity of them."""
-    candidates = candidate_pairs(left, right)
-    return Prepared(left, right, candidates, pairwise_affinity(left, right, candidates))
+class Answer(NamedTuple):
+    """Pairs for every point that could be matched, and those that the method stands behind."""
+
+    pairs: np.ndarray
+    core: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Matcher:
-    """What is run, and how it is shown."""
+    """What is run, and how it is shown.
+
+    Attributes
+    ----------
+    label : str
+        For tables and legends.
+    family : str
+        Heading it is shown under.
+    run : function of Given
+        What is timed; candidates, affinity and triples are there already, unless it makes its own.
+    """
 
     label: str
     family: str
-    run: Callable[[Prepared], Any]
+    run: Callable[[Given], Answer]
 
 
-PAPER, PEERS = "the paper's competitors", "other methods"
+OURS, PAPER, PEERS = "hypergraph shift", "the paper's competitors", "other methods"
 
 
-def _pairwise(method: Callable[..., Any]) -> Callable[[Prepared], Any]:
-    return lambda given: method(given.candidates, given.affinity)
+def _ours(given: Given) -> Answer:
+    import hypermodes as hm
+
+    found = hm.match(given.left, given.right)
+    return Answer(found.pairs, found.core)
 
 
-BASELINES: dict[str, Matcher] = {
-    "graph_shift_mode": Matcher("graph shift, the mode alone", PAPER, _pairwise(graph_shift_matching)),
-    "graph_shift_ipfp": Matcher("graph shift + IPFP", PAPER, _pairwise(graph_shift_ipfp)),
-    "spectral_ipfp": Matcher("SM + IPFP (the paper's SC + IPFP)", PAPER, _pairwise(spectral_ipfp)),
-    "tensor": Matcher("TM", PAPER, lambda given: tensor_matching(given.candidates, given.triples)),
+def _pairwise(method: Callable[..., Any]) -> Callable[[Given], Answer]:
+    return lambda given: Answer(method(given.candidates, given.affinity).pairs)
+
+
+def _completed(method: Callable[..., Any]) -> Callable[[Given], Answer]:
+    """A method that answers with a dense set: that set is its core, and IPFP from there matches the rest."""
+
+    def run(given: Given) -> Answer:
+        core = method(given.candidates, given.affinity)
+        return Answer(ipfp(given.candidates, given.affinity, start=core.scores).pairs, core.pairs)
+
+    return run
+
+
+def _rrwm_ipfp(given: Given) -> Answer:
+    soft = rrwm(given.candidates, given.affinity)
+    return Answer(ipfp(given.candidates, given.affinity, start=soft.scores).pairs)
+
+
+def _triples(method: Callable[..., Any], kind: str) -> Callable[[Given], Answer]:
+    return lambda given: Answer(method(given.candidates, getattr(given, kind)).pairs)
+
+
+MATCHERS: dict[str, Matcher] = {
+    "hypergraph_shift": Matcher("hypermodes.match", OURS, _ours),
+    "spectral_ipfp": Matcher("SM + IPFP", PAPER, _pairwise(spectral_ipfp)),
+    "graph_shift": Matcher("graph shift + IPFP", PAPER, _completed(graph_shift_matching)),
+    "tensor": Matcher("TM, triangles", PAPER, _triples(tensor_matching, "triples")),
     "tensor_weighted": Matcher(
-        "TM, weighted", PAPER, lambda given: tensor_matching(given.candidates, given.weighted_triples)
+        "TM, triangles and affinity", PAPER, _triples(tensor_matching, "weighted_triples")
     ),
-    "probabilistic": Matcher(
-        "PM", PAPER, lambda given: probabilistic_matching(given.candidates, given.triples)
-    ),
-    "probabilistic_pairs": Matcher("PM, pairs", PAPER, _pairwise(probabilistic_matching)),
-    "spectral": Matcher("SM", PEERS, _pairwise(spectral_matching)),
+    "probabilistic": Matcher("PM, triangles", PAPER, _triples(probabilistic_matching, "triples")),
+    "probabilistic_pairs": Matcher("PM, affinity", PAPER, _pairwise(probabilistic_matching)),
+    "spectral_matching": Matcher("SM", PEERS, _pairwise(spectral_matching)),
     "ipfp": Matcher("IPFP", PEERS, _pairwise(ipfp)),
     "rrwm": Matcher("RRWM", PEERS, _pairwise(rrwm)),
-    "clipper_clique": Matcher("CLIPPER, the clique alone", PEERS, _pairwise(clipper)),
-    "clipper_ipfp": Matcher("CLIPPER + IPFP", PEERS, _pairwise(clipper_ipfp)),
+    "rrwm_ipfp": Matcher("RRWM + IPFP", PEERS, _rrwm_ipfp),
+    "clipper": Matcher("CLIPPER + IPFP", PEERS, _completed(clipper)),
 }
+"""From what is given to pairs, by name."""
+
+
+def chosen(names: list[str] | None) -> dict[str, Matcher]:
+    """Those with these names, all if None."""
+    unknown = [name for name in names or () if name not in MATCHERS]
+    if unknown or names == []:
+        raise ValueError(
+            f"methods: expected some of {', '.join(MATCHERS)}; got {', '.join(unknown) or 'none'}"
+        )
+    return {name: method for name, method in MATCHERS.items() if names is None or name in names}

@@ -9,11 +9,14 @@ import csv
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
+from hypermodes.experiments.matching.comparison import Study, compare
 from hypermodes.experiments.matching.problems import ALL, Problem, data_folder, even_draws, shuffled, taken
+from hypermodes.progress import Progress
 
 FOLDER = "pascal_cars_motorbikes"
 MOST = 60  # outliers a side, when all are taken
@@ -81,3 +84,26 @@ def _features(table: np.ndarray) -> Features:
     return Features(
         table[:, [_COLUMN, _ROW]].astype(float), orientations=table[:, _ORIENTATION].astype(float)
     )
+
+
+def run(
+    folder: Path,
+    *,
+    seeds: int = 50,
+    quick: bool = False,
+    methods: list[str] | None = None,
+    progress: Progress = None,
+) -> str:
+    """Cars and motorbikes against outliers: `comparison.compare` with ``seeds`` draws a kind and setting, at least."""
+    settings, draws = ((0, 10), 2) if quick else (SETTINGS, seeds)
+    study = Study(
+        "cars",
+        "Leordeanu's cars and motorbikes",
+        "outliers a side",
+        f"Contour points with orientations (modulo π), all pairs as candidates; the true matches and so many "
+        f"outliers on both sides, at most {MOST} for 'all', drawn at random and shuffled.",
+    )
+    few = problems(settings, draws)
+    if quick:
+        few = (problem for problem in few if len(problem.truth) <= 20)
+    return compare(folder, study, few, methods, progress)
