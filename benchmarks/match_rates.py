@@ -53,8 +53,8 @@ def evaluate(function: Callable, problems: Iterable[Problem]) -> dict[tuple[str,
 
 def report(name: str, found: Mapping[tuple[str, float], np.ndarray]) -> str:
     """One line a group and setting, then the mean over groups."""
-    head = f"{name:12s} {'group':32s} {'setting':>7s} {'rate':>6s} ± error  {'prec.':>6s} {'pairs':>6s} {'core':>6s} {'prec.':>6s} {'sec.':>7s}   n"
-    lines = [head]
+    columns = "".join(f"{column:>7s}" for column in ("prec.", "pairs", "core", "prec.", "sec."))
+    lines = [f"{name:12s} {'group':32s} {'setting':>7s} {'rate':>6s} ± error {columns}    n"]
     for (group, setting), rows in found.items():
         lines.append(f"{name:12s} {group:32s} {setting:7g} {_line(rows)}")
     for setting in dict.fromkeys(setting for _, setting in found):

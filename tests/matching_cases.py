@@ -25,7 +25,7 @@ def one_to_one(pairs):
 
 @st.composite
 def association_graphs(draw, max_side=4, full=False):
-    """Candidates between two small sides, and a generic affinity with 0 for conflicts and for a quarter more."""
+    """Candidates between two small sides; a generic affinity with 0 for conflicts and a quarter more."""
     n_left, n_right = draw(st.integers(2, max_side)), draw(st.integers(2, max_side))
     rng = np.random.default_rng(draw(seeds))
     pairs = np.argwhere(rng.uniform(size=(n_left, n_right)) < (1.1 if full else 0.8))

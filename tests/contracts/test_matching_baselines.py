@@ -16,8 +16,8 @@ from hypermodes.construct.correspondences import Candidates
 from matching_cases import moved_points, one_to_one, problem_of
 
 PAIRWISE = [
-    spectral_matching, ipfp, spectral_ipfp, rrwm, graph_shift_matching, graph_shift_ipfp, clipper, clipper_ipfp,
-    probabilistic_matching,
+    spectral_matching, ipfp, spectral_ipfp, rrwm, graph_shift_matching, graph_shift_ipfp, clipper,
+    clipper_ipfp, probabilistic_matching,
 ]  # fmt: skip
 PARTIAL = [graph_shift_matching, clipper]  # they answer with what they stand behind, and no more
 pairwise = pytest.mark.parametrize("method", PAIRWISE, ids=lambda method: method.__name__)

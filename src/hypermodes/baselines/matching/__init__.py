@@ -1,7 +1,7 @@
 """Matching methods that ours is compared with, each from its own paper, one a module.
 
-All take `Candidates` and an affinity of them, or `triples.Triples`, and give an `assignment.Assignment`: scores
-of all candidates, and one-to-one pairs.
+All take `Candidates` and an affinity of them, or `triples.Triples`, and give an `assignment.Assignment`:
+scores of all candidates, and one-to-one pairs.
 
 ======================  ==================================  =============================================
 module                  maximises                           paper

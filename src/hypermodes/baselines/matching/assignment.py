@@ -50,8 +50,8 @@ class Assignment:
 def best_assignment(candidates: Candidates, scores: np.ndarray) -> np.ndarray:
     """The one-to-one set of candidates of largest total score (the Hungarian algorithm).
 
-    A pair of points that is no candidate counts as a candidate of score 0, and is dropped afterwards: the rest
-    is the best matching of any size.
+    A pair of points that is no candidate counts as a candidate of score 0, and is dropped afterwards: the
+    rest is the best matching of any size.
     """
     left, right = candidates.left, candidates.right
     table = np.zeros((candidates.n_left, candidates.n_right))

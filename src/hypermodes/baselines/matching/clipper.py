@@ -17,6 +17,8 @@ from hypermodes.baselines.matching.ipfp import ipfp
 from hypermodes.baselines.matching.spectral import leading_eigenvector
 from hypermodes.construct.correspondences import Candidates
 
+_ON_THE_WAY = 50  # steps for a penalty that is not the last
+
 
 def clipper(candidates: Candidates, affinity: Any, *, tol: float = 1e-6, max_steps: int = 2000) -> Assignment:
     """Find a dense clique of the consistency graph: no two of its candidates have affinity 0.
@@ -25,8 +27,8 @@ def clipper(candidates: Candidates, affinity: Any, *, tol: float = 1e-6, max_ste
 
         maximise  uᵀMu / uᵀu   subject to  u ≥ 0,  u_i u_j = 0 wherever M(i,j) = 0.
 
-    The constraint is a penalty d: F(u) = uᵀMu - d Σ_{M(i,j)=0} u_i u_j is maximised over unit vectors u ≥ 0 by
-    projected gradient ascent, from the leading eigenvector, and d grows until the support is a clique.
+    The constraint is a penalty d: F(u) = uᵀMu - d Σ_{M(i,j)=0} u_i u_j is maximised over unit vectors u ≥ 0
+    by projected gradient ascent, from the leading eigenvector, and d grows until the support is a clique.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ class Penalised:
 
     def gradient(self, u: np.ndarray, d: float) -> np.ndarray:
         """½∇F = u + Au - d C̄u."""
-        return u + self.matrix @ u - d * self.clash(u)
+        return u + self.matrix @ u - (d * self.clash(u) if d else 0.0)
 
     def value(self, u: np.ndarray, d: float) -> float:
         """F(u)."""
@@ -90,16 +92,18 @@ def densest_clique(problem: Penalised, u: np.ndarray, tol: float, max_steps: int
     """Ascend for growing d, until no two candidates of the support clash; the unit vector, and the steps."""
     d, total = 0.0, 0
     for _ in range(60):
-        u, steps = ascend(problem, u, d, tol, max_steps)
+        u, steps = ascend(problem, u, d, tol, min(max_steps, _ON_THE_WAY))
         total += steps
         clash = problem.clash(u)
         clashing = (u > 0) & (clash > 1e-9)
         if not clashing.any():
-            return u, total
+            break
         # Beyond the mean ratio, half of those that clash lose: the field thins out gently.
         reward = u + problem.matrix @ u
         d = max(2 * d, float(np.mean(reward[clashing] / clash[clashing])))
-    u, steps = ascend(problem, without_clashes(problem, u), d, tol, max_steps)  # equals that stood on a ridge
+    else:
+        u = without_clashes(problem, u)  # equals that stand on a ridge between two cliques
+    u, steps = ascend(problem, u, d, tol, max_steps)
     return u, total + steps
 
 

@@ -22,8 +22,8 @@ def ipfp(
 ) -> Assignment:
     """Maximise xᵀMx over one-to-one matchings, by Frank-Wolfe steps over their convex hull.
 
-    b maximises bᵀMx over matchings (the Hungarian algorithm), and x ← x + r (b - x) with the best r in [0, 1]:
-    with C = xᵀM(b - x) and D = (b - x)ᵀM(b - x), r = min{-C/D, 1} if D < 0, else 1. Ends at x with C = 0.
+    b maximises bᵀMx over matchings (the Hungarian algorithm), and x ← x + r (b - x) with the best r in
+    [0, 1]: with C = xᵀM(b - x) and D = (b - x)ᵀM(b - x), r = min{-C/D, 1} if D < 0, else 1. Ends where C = 0.
 
     Parameters
     ----------

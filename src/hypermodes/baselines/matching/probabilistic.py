@@ -1,4 +1,4 @@
-"""Probabilistic graph and hypergraph matching: marginals of the affinity, and the nearest soft matching [ZS08].
+"""Probabilistic (hyper)graph matching: marginals of the affinity, and the nearest soft matching [ZS08].
 
 References
 ----------
@@ -93,9 +93,10 @@ def soft_matching(
     some = y > 0
     left, right, weights = candidates.left[some], candidates.right[some], y[some]
     alpha, beta = np.zeros(candidates.n_left), np.zeros(candidates.n_right)
-    gamma, step = float(weights.sum() / total), 0
+    gamma, steps = float(weights.sum() / total), 0
     one = np.zeros(len(weights), dtype=np.int64)
-    for step in range(1, max_steps + 1):
+    while steps < max_steps:
+        steps += 1
         alpha = caps(weights, beta[right] + gamma, left, candidates.n_left)
         beta = caps(weights, alpha[left] + gamma, right, candidates.n_right)
         others = alpha[left] + beta[right]
@@ -107,7 +108,7 @@ def soft_matching(
             break
     x = np.zeros(len(y))
     x[some] = found
-    return x, step
+    return x, steps
 
 
 def caps(weights: np.ndarray, others: np.ndarray, points: np.ndarray, n: int) -> np.ndarray:
@@ -122,10 +123,10 @@ def caps(weights: np.ndarray, others: np.ndarray, points: np.ndarray, n: int) ->
 def _roots(
     weights: np.ndarray, offsets: np.ndarray, points: np.ndarray, sums: np.ndarray, start: np.ndarray
 ) -> np.ndarray:
-    """t ≥ start with Σ_c weights_c / (t + offsets_c) = sums at each point, offsets ≥ 0; start where it is less.
+    """t ≥ start with Σ_c weights_c / (t + offsets_c) = sums at each point; start where that is less.
 
-    Newton's method on 1/Σ, which is concave and increasing: from the left it rises to the root and stays below.
-    The root is at least (largest weight at offset 0) / sum.
+    Newton's method on 1/Σ, which is concave and increasing: from the left it rises to the root and stays
+    below. Offsets are not negative, so the root is at least weight / sum - offset for each term.
     """
     n = sums.size
     low = np.zeros(n)

@@ -18,7 +18,7 @@ def rrwm(
     candidates: Candidates,
     affinity: Any,
     *,
-    jump: float = 0.2,
+    walking: float = 0.2,
     inflation: float = 30.0,
     tol: float = 1e-6,
     max_steps: int = 100,
@@ -35,8 +35,8 @@ def rrwm(
     ----------
     candidates, affinity
         As for `spectral_matching`.
-    jump : float
-        1 - α above is the share of reweighted jumps; this is α, 0.2 in the paper.
+    walking : float
+        α above, the share of steps along the affinity, 0.2 in the paper; the others are jumps.
     inflation : float
         β above, 30 in the paper.
     tol : float
@@ -51,9 +51,9 @@ def rrwm(
     """
     matrix = affinity_of(candidates, affinity)
     check_steps(max_steps)
-    if not 0 < jump < 1 or not inflation > 0:
+    if not 0 < walking < 1 or not inflation > 0:
         raise ValueError(
-            f"jump, inflation: expected a share and a positive number; got {jump!r}, {inflation!r}"
+            f"walking, inflation: expected a share and a positive number; got {walking!r}, {inflation!r}"
         )
     m = matrix.shape[0]
     degree = np.asarray(matrix.sum(axis=1)).ravel()
@@ -61,21 +61,22 @@ def rrwm(
     if m == 0 or degree.max() == 0:
         return Assignment.of(candidates, x, np.empty(0), 0.0, 0)
     walk = matrix / degree.max()
-    moved = np.inf
-    for step in range(1, max_steps + 1):
-        before, x = x, reweighted_step(candidates, walk @ x, jump, inflation)
+    moved, steps = np.inf, 0
+    while moved > tol and steps < max_steps:
+        steps += 1
+        before, x = x, reweighted_step(candidates, walk @ x, walking, inflation)
         moved = float(np.abs(x - before).sum())
-        if moved <= tol:
-            break
-    return Assignment.of(candidates, x, best_assignment(candidates, x), moved, step)
+    return Assignment.of(candidates, x, best_assignment(candidates, x), moved, steps)
 
 
-def reweighted_step(candidates: Candidates, walked: np.ndarray, jump: float, inflation: float) -> np.ndarray:
+def reweighted_step(
+    candidates: Candidates, walked: np.ndarray, walking: float, inflation: float
+) -> np.ndarray:
     """α x̄ + (1 - α) y, scaled to sum to 1; the jumps go where a matching would be."""
     if walked.max() <= 0:
         return np.full(len(walked), 1 / len(walked))
     y = bistochastic(candidates, np.exp(inflation * (walked / walked.max() - 1)))
-    mixed = jump * walked / walked.sum() + (1 - jump) * y / y.sum()
+    mixed = walking * walked / walked.sum() + (1 - walking) * y / y.sum()
     scaled: np.ndarray = mixed / mixed.sum()
     return scaled
 

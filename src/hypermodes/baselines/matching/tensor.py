@@ -18,8 +18,8 @@ def tensor_matching(
 ) -> Assignment:
     """Maximise Σ H(a,b,c) x_a x_b x_c, the rows of x of unit length one, sparse by x = y².
 
-    The paper's second algorithm: with x = y∘y and the rows of y of unit Euclidean length (so the rows of x sum
-    to 1, and answers are sparse),
+    The paper's second algorithm: with x = y∘y and the rows of y of unit Euclidean length (so the rows of x
+    sum to 1, and answers are sparse),
 
         y ← N( y ∘ H(y∘y, y∘y, ·) ),
 
@@ -39,16 +39,16 @@ def tensor_matching(
     Returns
     -------
     Assignment
-        The scores are x; the value is H x x x, which no step lowers.
+        The scores are x; the value is H x x x.
     """
     check_steps(max_steps)
     left, n_left = candidates.left, candidates.n_left
     x = 1 / sums_by(left, np.ones(len(left)), n_left)[left]
-    steps = 0
-    for steps in range(1, max_steps + 1):
+    moved, steps = np.inf, 0
+    while moved > tol and steps < max_steps:
+        steps += 1
         before, x = x, power_step(candidates, triples, x)
-        if np.abs(x - before).max(initial=0.0) <= tol:
-            break
+        moved = np.abs(x - before).max(initial=0.0)
     return Assignment.of(candidates, x, best_assignment(candidates, x), triples.value(x), steps)
 
 

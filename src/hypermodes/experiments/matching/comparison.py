@@ -106,7 +106,10 @@ def compare(
 
 
 def outcomes(
-    methods: Mapping[str, Matcher], problems: Sequence[Problem], progress: Progress = None, limit: float = LIMIT
+    methods: Mapping[str, Matcher],
+    problems: Sequence[Problem],
+    progress: Progress = None,
+    limit: float = LIMIT,
 ) -> Iterator[Run]:
     """Run every method on every problem; all are given the same candidates, affinity and triples."""
     too_slow: dict[str, int] = {}
@@ -120,7 +123,8 @@ def outcomes(
                     note = f"left out: over {limit:g} s at {most} candidates"
                     yield Run(*_known(name, problem), *(np.nan,) * 6, note)
                 else:
-                    _ = given.triples, given.weighted_triples  # made once, for all, outside the clock
+                    if method.needs:
+                        getattr(given, method.needs)
                     begin = time.perf_counter()
                     answer = method.run(given)
                     seconds = time.perf_counter() - begin
@@ -149,7 +153,7 @@ def mean_and_error(runs: Iterable[Run], value: Callable[[Run], float]) -> tuple[
     """Mean over groups of the mean over problems, and its standard error.
 
     Draws of one pair of images are not independent: they are averaged first, and the error is that of the
-    means of pairs.
+    means of pairs. A group with a single pair is taken to vary as the others do.
     """
     found: dict[str, dict[str, list[float]]] = {}
     for run in runs:
@@ -162,7 +166,9 @@ def mean_and_error(runs: Iterable[Run], value: Callable[[Run], float]) -> tuple[
         each = [np.mean(values) for values in names.values()]
         means.append(np.mean([value for values in names.values() for value in values]))
         variances.append(np.var(each, ddof=1) / len(each) if len(each) > 1 else np.nan)
-    return float(np.mean(means)), float(np.sqrt(np.sum(variances)) / len(means))
+    known = [variance for variance in variances if variance == variance]
+    error = np.sqrt(np.mean(known) / len(means)) if known else np.nan
+    return float(np.mean(means)), float(error)
 
 
 def summary(methods: Mapping[str, Matcher], runs: Sequence[Run]) -> tuple[list[str], list[list[object]]]:
@@ -200,7 +206,7 @@ def cores(methods: Mapping[str, Matcher], runs: Sequence[Run]) -> str:
                 rows[-1].append(f"{precision} of {mean_and_error(here, lambda run: run.core)[0]:.1f}")
     if not rows:
         return ""
-    said = "Pairs that a method stands behind, before anything is completed: precision, and how many there are."
+    said = "Pairs that a method stands behind, before anything is completed: precision, and their number."
     return f"{said}\n\n{markdown(['method', *map(_shown, settings)], rows)}"
 
 
@@ -212,7 +218,8 @@ def verdict(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> s
     for setting in _settings(runs):
         here = [run for run in runs if run.setting == setting]
         means = {
-            name: mean_and_error((r for r in here if r.method == name), lambda r: r.rate)[0] for name in methods
+            name: mean_and_error([run for run in here if run.method == name], lambda run: run.rate)[0]
+            for name in methods
         }
         rivals = {name: mean for name, mean in means.items() if name != OURS and mean == mean}
         if not rivals or means[OURS] != means[OURS]:
@@ -263,8 +270,14 @@ def picture(study: Study, methods: Mapping[str, Matcher], runs: Sequence[Run]) -
     groups, settings = list(dict.fromkeys(run.group for run in runs)), _settings(runs)
     panels: Sequence[object] = settings if study.by_group else groups
     marks: Sequence[object] = groups if study.by_group else settings
-    size = (4.2 * len(panels) + 3.2, 4.8)
-    figure, axes = pyplot().subplots(1, len(panels), figsize=size, sharey=True, layout="constrained", squeeze=False)
+    figure, axes = pyplot().subplots(
+        1,
+        len(panels),
+        figsize=(4.2 * len(panels) + 3.2, 4.8),
+        sharey=True,
+        layout="constrained",
+        squeeze=False,
+    )
     for axis, panel in zip(axes[0], panels, strict=True):
         curves = []
         for name in methods:
@@ -275,12 +288,18 @@ def picture(study: Study, methods: Mapping[str, Matcher], runs: Sequence[Run]) -
                 mean, error = mean_and_error(mine, lambda run: run.rate)
                 if mean == mean:
                     cells.append((at, mean, 0.0 if error != error else error))
-            curves.append(Curve(name, *(np.array(column) for column in (zip(*cells) if cells else ((), (), ())))))
-        draw_curves(axis, curves)
+            curves.append(Curve(name, *np.array(cells, dtype=float).reshape(-1, 3).T))
+        if study.by_group:  # groups have no order: markers side by side, no lines
+            spread = np.linspace(-0.3, 0.3, len(curves)) if len(curves) > 1 else np.zeros(1)
+            curves = [curve._replace(x=curve.x + dx) for curve, dx in zip(curves, spread, strict=True)]
+            draw_curves(axis, curves, linestyle="none")
+        else:
+            draw_curves(axis, curves)
         labels = [mark if isinstance(mark, str) else _shown(float(mark)) for mark in marks]  # type: ignore[arg-type]
         axis.set_xticks(range(len(marks)), labels=labels)
         title = f"{study.axis}: {_shown(float(panel))}" if study.by_group else str(panel)  # type: ignore[arg-type]
-        titled(axis, title, "" if study.by_group else study.axis, "matching rate" if panel == panels[0] else "")
+        y = "matching rate" if panel == panels[0] else ""
+        titled(axis, title, "" if study.by_group else study.axis, y)
     axes[0, 0].set_ylim(-0.02, 1.02)
     add_legend(figure, methods, notes(runs))
     figure.suptitle(f"{study.title}: means, bars of one standard error", x=0.01, ha="left", fontsize=11)

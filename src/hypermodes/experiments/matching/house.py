@@ -1,4 +1,4 @@
-"""CMU house: 30 landmarks in each of 111 frames of a film, matched between frames further and further apart."""
+"""CMU house: 30 landmarks in each of 111 frames of a film, matched between frames ever further apart."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ def run(
         "house",
         "CMU house",
         "frames apart",
-        "30 landmarks a frame, all pairs as candidates, coordinates only; of the first frame all landmarks, or 20 "
-        "drawn at random.",
+        "30 landmarks a frame, all pairs as candidates, coordinates only; of the first frame all landmarks, "
+        "or 20 drawn at random.",
     )
     return compare(folder, study, problems(separations, draws), methods, progress)

@@ -1,4 +1,4 @@
-"""Leordeanu's cars and motorbikes: contour points of image pairs, true matches and outliers on both sides [LSH12].
+"""Leordeanu's cars and motorbikes: contour points of image pairs, outliers on both sides [LSH12].
 
 References
 ----------
@@ -8,8 +8,8 @@ References
 import csv
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -77,7 +77,8 @@ def with_outliers(pair: Pair, outliers: float, draw: int) -> Problem:
     for features in (pair.left, pair.right):
         others = pair.n_true + rng.permutation(len(features.points) - pair.n_true)
         sides.append(taken(features, np.concatenate((np.arange(pair.n_true), others[:most]))))
-    return shuffled(rng, pair.category, pair.name, outliers, draw, *sides, pair.n_true)
+    left, right = sides
+    return shuffled(rng, pair.category, pair.name, outliers, draw, left, right, pair.n_true)
 
 
 def _features(table: np.ndarray) -> Features:
@@ -94,7 +95,7 @@ def run(
     methods: list[str] | None = None,
     progress: Progress = None,
 ) -> str:
-    """Cars and motorbikes against outliers: `comparison.compare` with ``seeds`` draws a kind and setting, at least."""
+    """Cars and motorbikes against outliers: `compare`, with ``seeds`` draws a kind and setting, or more."""
     settings, draws = ((0, 10), 2) if quick else (SETTINGS, seeds)
     study = Study(
         "cars",

@@ -73,12 +73,11 @@ def shuffled(
 
 def taken(features: Features, rows: np.ndarray) -> Features:
     """These features alone, in this order."""
-    return Features(
-        *(
-            None if part is None else part[rows]
-            for part in (features.points, features.orientations, features.scales, features.descriptors)
-        )
+    others = (
+        None if part is None else part[rows]
+        for part in (features.orientations, features.scales, features.descriptors)
     )
+    return Features(features.points[rows], *others)
 
 
 def data_folder(name: str) -> Path:

@@ -1,7 +1,7 @@
 """Random points, scaled, disturbed and hidden among outliers: the protocol of hypergraph matching [NTGH17].
 
-The left set is P ~ N(0, I); the right one is s P + σ E, E ~ N(0, I), and outliers s N(0, I) beside it: they look
-like the points themselves. Optionally the right set is turned by a random angle.
+The left set is P ~ N(0, I); the right one is s P + σ E, E ~ N(0, I), and outliers s N(0, I) beside it: they
+look like the points themselves. Optionally the right set is turned by a random angle.
 
 References
 ----------
@@ -72,8 +72,8 @@ def run(
         "outliers",
         "10 random points among outliers",
         "outliers on the right",
-        "Normal points, scaled by 1.5 and disturbed with σ = 0.03; outliers of the same distribution on the right "
-        "side only; once turned by a random angle, once not.",
+        "Normal points, scaled by 1.5 and disturbed with σ = 0.03; outliers of the same distribution on the "
+        "right side only; once turned by a random angle, once not.",
     )
     under = Study(
         "noise",

@@ -1,8 +1,8 @@
 """PASCAL VOC objects with named keypoints, in the five groups of the paper's Table 1.
 
 Two objects of one class match by the names of their keypoints. `with_corners` takes the objects whose images
-are there, and outliers from the images' own corners; `geometry_only` takes all annotated objects of some size,
-and outliers anywhere in their boxes.
+are there, and outliers from the images' own corners; `geometry_only` takes all annotated objects of some
+size, and outliers anywhere in their boxes.
 """
 
 import csv
@@ -110,7 +110,7 @@ def _corners(path: Path, box: tuple[float, float, float, float]) -> np.ndarray:
     x, y = max(x, 0), max(y, 0)
     part = image[y : y + height, x : x + width]
     peaks = corner_peaks(corner_harris(part), min_distance=4, threshold_rel=0.001, num_peaks=200)
-    return peaks[:, ::-1].astype(float) + (x, y)
+    return np.asarray(peaks[:, ::-1], dtype=float) + np.array([x, y])
 
 
 @lru_cache(maxsize=1)
@@ -205,24 +205,24 @@ def run(
         "table1",
         "Table 1: five groups of VOC images, outliers from their own corners",
         "outliers for each true match",
-        f"Objects of one class with at least {FEWEST} keypoints in common, matched by their names; all pairs as "
-        "candidates, coordinates only. Outliers on both sides are Harris corners of the object's box, none of "
-        "them at a keypoint.",
+        f"Objects of one class with at least {FEWEST} keypoints in common, matched by their names; all pairs "
+        "as candidates, coordinates only. Outliers on both sides are Harris corners of the object's box, "
+        "none of them at a keypoint.",
         by_group=True,
     )
     plain = Study(
         "geometry",
         "Table 1: five groups of VOC annotations, geometry only",
         "outliers a side",
-        "As above, with all annotated objects of some size instead of those with images, and outliers uniform in "
-        "the object's box.",
+        "As with corners, but with all annotated objects of some size instead of those with images, and "
+        "outliers uniform in the object's box.",
         by_group=True,
     )
-    first = compare(folder / "corners", imaged, with_corners(ratios, draws), methods, progress, beside_the_paper)
-    second = compare(
-        folder / "geometry", plain, geometry_only(outliers, draws), methods, progress, beside_the_paper
+    parts = (imaged, with_corners(ratios, draws)), (plain, geometry_only(outliers, draws))
+    return "\n\n".join(
+        compare(folder / name, study, problems, methods, progress, beside_the_paper)
+        for name, (study, problems) in zip(("corners", "geometry"), parts, strict=True)
     )
-    return f"{first}\n\n{second}"
 
 
 PRINTED = {
@@ -246,8 +246,8 @@ def beside_the_paper(runs: Sequence[Run]) -> str:
         rows: list[list[object]] = []
         for name, printed in PRINTED.items():
             mine = [run for run in runs if (run.method, run.setting) == (name, setting)]
-            rates = [mean_and_error((r for r in mine if r.group == group), lambda r: r.rate)[0] for group in GROUPS]
-            rates.append(mean_and_error(mine, lambda r: r.rate)[0])
+            kinds = [[run for run in mine if run.group == group] for group in GROUPS]
+            rates = [mean_and_error(some, lambda run: run.rate)[0] for some in (*kinds, mine)]
             if mine:
                 cells = [
                     f"{'–' if rate != rate else f'{100 * rate:.1f}'} ({paper})"
