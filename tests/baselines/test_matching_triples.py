@@ -51,6 +51,16 @@ def test_contractions_are_those_of_the_whole_tensor(case, seed):
     assert triples.value(x) == pytest.approx(np.einsum("abc,a,b,c->", tensor, x, x, x))
 
 
+@given(case=tensors(), seed=seeds)
+def test_triples_of_the_dead_add_nothing(case, seed):
+    _, triples = case
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=triples.n) * (rng.uniform(size=triples.n) < 0.5)
+    alive = triples.among(x, 0.0)
+    assert len(alive.values) <= len(triples.values)
+    assert alive.contract(x) == pytest.approx(triples.contract(x))
+
+
 @given(seed=seeds)
 def test_sines_know_angles_and_orientation_and_nothing_else(seed):
     rng = np.random.default_rng(seed)

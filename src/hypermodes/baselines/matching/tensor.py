@@ -12,6 +12,8 @@ from hypermodes.baselines.matching.checks import check_steps
 from hypermodes.baselines.matching.triples import Triples
 from hypermodes.construct.correspondences import Candidates
 
+_DEAD = 1e-12  # of a row that sums to 1; shares are multiplied, so what is this small never comes back
+
 
 def tensor_matching(
     candidates: Candidates, triples: Triples, *, tol: float = 1e-6, max_steps: int = 100
@@ -44,11 +46,12 @@ def tensor_matching(
     check_steps(max_steps)
     left, n_left = candidates.left, candidates.n_left
     x = 1 / sums_by(left, np.ones(len(left)), n_left)[left]
-    moved, steps = np.inf, 0
+    moved, steps, alive = np.inf, 0, triples
     while moved > tol and steps < max_steps:
         steps += 1
-        before, x = x, power_step(candidates, triples, x)
+        before, x = x, power_step(candidates, alive, x)
         moved = np.abs(x - before).max(initial=0.0)
+        alive = alive.among(x, _DEAD)
     return Assignment.of(candidates, x, best_assignment(candidates, x), triples.value(x), steps)
 
 

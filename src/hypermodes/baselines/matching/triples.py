@@ -54,6 +54,11 @@ class Triples:
         a, b, c = self.members.T
         return 6 * float(self.values @ (x[a] * x[b] * x[c]))
 
+    def among(self, x: np.ndarray, least: float) -> "Triples":
+        """Without the triples that have two members of ``least`` or less: to `contract` they add nothing much."""
+        alive = (x[self.members] > least).sum(axis=1) >= 2
+        return self if alive.all() else Triples(self.members[alive], self.values[alive], self.n)
+
     def __repr__(self) -> str:
         return f"Triples({len(self.values)} of {self.n} candidates)"
 

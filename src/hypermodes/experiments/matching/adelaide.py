@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 FOLDER = "adelaide_rmf"
 HALF = 0.5  # a structure counts as found if it and what was found share this part of their union
 FEWEST = 10  # correspondences of a structure, for graph shift
-STRONGEST = 30  # affinities of a correspondence that graph shift looks at
+STRONGEST = 300  # affinities of a correspondence that graph shift looks at
 SAMPLE = {"homography": 4, "fundamental": 8}  # correspondences that fix a model
 THRESHOLD = {"homography": 3.0, "fundamental": 1.5}  # pixels, for RANSAC
 

@@ -90,7 +90,7 @@ def compare(
         study.protocol,
         f"Matching rate (true pairs found / true pairs), mean over groups ± standard error, by {study.axis}; "
         "seconds are the median of a run at the last setting, candidates and affinity being there already "
-        "(hypermodes.match makes its own).",
+        "(hypermodes.match makes its own). No method is made to match points for which it finds nothing.",
         markdown(head, rows) + left_out(compared, runs),
         cores(compared, runs),
         verdict(compared, runs, study.axis),
