@@ -5,7 +5,8 @@
     python benchmarks/matching.py --quick         # few draws
 
 Every section runs in a process of its own, every method on the same candidates and affinity. pygmtools takes
-part if it is installed; it needs a dense affinity, so it is left out where that takes more than 1 GB. All but `points` and `speed` need HYPERMODES_DATA.
+part if it is installed; it needs a dense affinity, so it is left out where that takes more than 1 GB. All but
+`points` and `speed` need HYPERMODES_DATA.
 """
 
 import importlib.util

@@ -141,7 +141,7 @@ def test_every_matcher_has_a_style_of_its_own():
 @pytest.mark.parametrize("names", [["nonsense"], []])
 def test_wrong_methods_are_named(names, tmp_path):
     for choose in (chosen, lambda names: adelaide.run(tmp_path / "new", methods=names)):
-        with pytest.raises(ValueError, match="methods: expected some of .*graph_shift.*; got n"):
+        with pytest.raises(ValueError, match=r"methods: expected some of .*graph_shift.*; got n"):
             choose(names)
     assert not (tmp_path / "new").exists()
 

@@ -55,7 +55,7 @@ class Triples:
         return 6 * float(self.values @ (x[a] * x[b] * x[c]))
 
     def among(self, x: np.ndarray, least: float) -> "Triples":
-        """Without the triples that have two members of ``least`` or less: to `contract` they add nothing much."""
+        """Without triples of which two members have ``least`` or less: they add nothing to `contract`."""
         alive = (x[self.members] > least).sum(axis=1) >= 2
         return self if alive.all() else Triples(self.members[alive], self.values[alive], self.n)
 

@@ -279,7 +279,7 @@ def by_scene(methods: Mapping[str, Labeller], runs: Sequence[Run]) -> str:
 
 def picture(methods: Mapping[str, Labeller], runs: Sequence[Run]) -> "Figure":
     """ARI of every scene, a marker a method; a panel a kind of model."""
-    figure, axes = pyplot().subplots(1, 2, figsize=(13, 5.2), sharey=True, layout="constrained")
+    figure, axes = pyplot().subplots(1, 2, figsize=(13, 5.6), sharey=True, layout="constrained")
     for axis, model in zip(axes, SAMPLE, strict=True):
         names = list(dict.fromkeys(run.name for run in runs if run.model == model))
         for name, method in methods.items():
@@ -290,14 +290,14 @@ def picture(methods: Mapping[str, Labeller], runs: Sequence[Run]) -> "Figure":
             ours = name == "hypergraph_shift"
             axis.plot(
                 range(len(names)), ari, marker, color=colour, markersize=9 if ours else 6,
-                zorder=9 if ours else 3, label=f"{method.label}, mean {mean:.2f}",
+                zorder=9 if ours else 3, label=method.label,
             )  # fmt: skip
             axis.axhline(mean, color=colour, linewidth=1, alpha=0.4, zorder=1)
         axis.set_xticks(range(len(names)), labels=names, rotation=60, ha="right")
         axis.spines[["top", "right"]].set_visible(False)
         titled(axis, model, "", "adjusted Rand index" if axis is axes[0] else "")
-        axis.legend(loc="lower right" if model == "homography" else "lower left", fontsize=8, framealpha=0.8)
     axes[0].set_ylim(-0.1, 1.05)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=4, frameon=False)
     title = "AdelaideRMF: structures among wrong correspondences; lines are means"
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure
