@@ -90,7 +90,8 @@ def compare(
         study.protocol,
         f"Matching rate (true pairs found / true pairs), mean over groups ± standard error, by {study.axis}; "
         "seconds are the median of a run at the last setting, candidates and affinity being there already "
-        "(hypermodes.match makes its own). No method is made to match points for which it finds nothing.",
+        "(hypermodes.match makes its own). 'All points' asks it for as many pairs as the others give; by "
+        "itself it leaves unmatched what does not go together.",
         markdown(head, rows) + left_out(compared, runs),
         cores(compared, runs),
         verdict(compared, runs, study.axis),
@@ -212,7 +213,7 @@ def cores(methods: Mapping[str, Matcher], runs: Sequence[Run]) -> str:
 
 def verdict(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> str:
     """Ours against the best other at each setting, with the paired difference over the same problems."""
-    if OURS not in methods or len(methods) < 2:
+    if OURS not in methods:
         return ""
     lines = []
     for setting in _settings(runs):
@@ -221,7 +222,11 @@ def verdict(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> s
             name: mean_and_error([run for run in here if run.method == name], lambda run: run.rate)[0]
             for name in methods
         }
-        rivals = {name: mean for name, mean in means.items() if name != OURS and mean == mean}
+        rivals = {
+            name: mean
+            for name, mean in means.items()
+            if methods[name].family != methods[OURS].family and mean == mean
+        }
         if not rivals or means[OURS] != means[OURS]:
             continue
         best = max(rivals, key=lambda name: rivals[name])
@@ -235,7 +240,7 @@ def verdict(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> s
             [_shown(setting), means[OURS], f"{rank} of {len(rivals) + 1}",
              f"{methods[best].label} {means[best]:.3f}", _pm(paired, "+.3f")]
         )  # fmt: skip
-    head = [axis, "hypermodes.match", "rank", "best other", "difference, same problems"]
+    head = [axis, methods[OURS].label, "rank", "best other", "difference, same problems"]
     return markdown(head, lines) if lines else ""
 
 
