@@ -183,6 +183,15 @@ def test_all_methods_are_given_the_same():
     assert seen[0].triples is seen[0].triples
 
 
+def test_every_method_but_ours_by_itself_matches_every_point():
+    problem = next(synthetic.among_outliers((5,), draws=1, turned=True))
+    given = Given.of(problem.left, problem.right)
+    for name in set(MATCHERS) - {"as_it_comes"}:
+        pairs = MATCHERS[name].run(given).pairs
+        assert len(pairs) == 10, name
+        assert one_to_one(pairs)
+
+
 def rows_of(path):
     with open(path, newline="") as file:
         return list(csv.DictReader(file))

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 
+from hypermodes.baselines.matching.assignment import Assignment
 from hypermodes.baselines.matching.clipper import clipper
 from hypermodes.baselines.matching.graph_shift import graph_shift_matching
 from hypermodes.baselines.matching.ipfp import ipfp, spectral_ipfp
@@ -90,29 +92,47 @@ def _as_it_comes(given: Given) -> Answer:
     return Answer(found.pairs, found.core)
 
 
-def _pairwise(method: Callable[..., Any]) -> Callable[[Given], Answer]:
-    return lambda given: Answer(method(given.candidates, given.affinity).pairs)
+def filled(candidates: Candidates, answer: Assignment) -> np.ndarray:
+    """The pairs of an answer, and for points left over the best by its scores, be they 0.
+
+    The rate of the literature makes every method match every point that it can.
+    """
+    left = np.setdiff1d(np.arange(candidates.n_left), answer.pairs[:, 0])
+    right = np.setdiff1d(np.arange(candidates.n_right), answer.pairs[:, 1])
+    table = np.full((candidates.n_left, candidates.n_right), -1.0)
+    table[candidates.left, candidates.right] = answer.scores
+    rest = table[np.ix_(left, right)]
+    rows, columns = linear_sum_assignment(rest, maximize=True)
+    there = rest[rows, columns] >= 0
+    more = np.column_stack((left[rows[there]], right[columns[there]]))
+    return np.vstack((answer.pairs, more))
 
 
-def _completed(method: Callable[..., Any]) -> Callable[[Given], Answer]:
+def _pairwise(method: Callable[..., Assignment]) -> Callable[[Given], Answer]:
+    return lambda given: Answer(filled(given.candidates, method(given.candidates, given.affinity)))
+
+
+def _completed(method: Callable[..., Assignment]) -> Callable[[Given], Answer]:
     """A method that answers with a dense set: that set is its core, and IPFP from there matches the rest."""
 
     def run(given: Given) -> Answer:
         core = method(given.candidates, given.affinity)
-        return Answer(ipfp(given.candidates, given.affinity, start=core.scores).pairs, core.pairs)
+        answer = ipfp(given.candidates, given.affinity, start=core.scores)
+        return Answer(filled(given.candidates, answer), core.pairs)
 
     return run
 
 
 def _rrwm_ipfp(given: Given) -> Answer:
     soft = rrwm(given.candidates, given.affinity)
-    return Answer(ipfp(given.candidates, given.affinity, start=soft.scores).pairs)
+    return Answer(filled(given.candidates, ipfp(given.candidates, given.affinity, start=soft.scores)))
 
 
-def _third_order(label: str, method: Callable[..., Any], kind: str) -> Matcher:
-    return Matcher(
-        label, PAPER, lambda given: Answer(method(given.candidates, getattr(given, kind)).pairs), needs=kind
-    )
+def _third_order(label: str, method: Callable[..., Assignment], kind: str) -> Matcher:
+    def run(given: Given) -> Answer:
+        return Answer(filled(given.candidates, method(given.candidates, getattr(given, kind))))
+
+    return Matcher(label, PAPER, run, needs=kind)
 
 
 MATCHERS: dict[str, Matcher] = {
