@@ -1,12 +1,15 @@
 """Matching problems: what is true in them is true, and nothing can be read off their order."""
 
 import csv
+import importlib
+import inspect
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from hypermodes.construct.correspondences import Features
+from hypermodes.experiments import EXPERIMENTS
 from hypermodes.experiments.matching import adelaide, comparison, house, pascal, synthetic, voc
 from hypermodes.experiments.matching.methods import MATCHERS, Answer, Given, Matcher, chosen
 from hypermodes.experiments.matching.problems import ALL, Problem, data_folder, even_draws, shuffled
@@ -278,3 +281,9 @@ def test_sequential_fitting_takes_structures_away_one_by_one():
     labels = adelaide.sequential(scene, 0, fit=lambda scene, rest, seed: rest < rest.min() + 15)
     assert labels.tolist() == [0] * 15 + [1] * 15 + [2] * 10
     assert adelaide.sequential(scene, 0, fit=lambda scene, rest, seed: rest < 9).max() == -1
+
+
+def test_every_experiment_runs_in_the_same_way():
+    wanted = ["folder", "seeds", "quick", "methods", "progress"]
+    for name in EXPERIMENTS.values():
+        assert list(inspect.signature(importlib.import_module(name).run).parameters) == wanted
