@@ -1,8 +1,8 @@
 """The paper's experiments as commands: data, every method, rows, a picture and a summary.
 
 ``hypermodes reproduce fig5`` is `fig5.run`, and so on; `EXPERIMENTS` says which module has which. `methods`
-and `iterations` are the tables of what is compared in the figures, `running` runs them over settings and seeds,
-`pictures` and `reports` say what came out. Table 1 and what belongs to it are in `matching`.
+and `iterations` are the tables of what is compared in the figures, `running` runs them over settings and
+seeds, `pictures` and `reports` say what came out. Table 1 and what belongs to it are in `matching`.
 """
 
 EXPERIMENTS = {
