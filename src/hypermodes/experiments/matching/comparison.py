@@ -172,13 +172,25 @@ def mean_and_error(runs: Iterable[Run], value: Callable[[Run], float]) -> tuple[
     return float(np.mean(means)), float(error)
 
 
+def rate_of(
+    runs: Iterable[Run], method: str, *, group: object = None, setting: object = None
+) -> tuple[float, float]:
+    """Rate of a method and its error, in one group or all, at one setting or all."""
+    mine = (
+        run
+        for run in runs
+        if run.method == method and group in (None, run.group) and setting in (None, run.setting)
+    )
+    return mean_and_error(mine, lambda run: run.rate)
+
+
 def summary(methods: Mapping[str, Matcher], runs: Sequence[Run]) -> tuple[list[str], list[list[object]]]:
     """A row a method, best mean first; a column a setting."""
     settings = _settings(runs)
 
     def row(name: str) -> list[object]:
         mine = [run for run in runs if run.method == name]
-        cells = [_pm(mean_and_error((r for r in mine if r.setting == s), lambda r: r.rate)) for s in settings]
+        cells = [_pm(rate_of(mine, name, setting=setting)) for setting in settings]
         times = [run.seconds for run in mine if run.setting == settings[-1] and run.seconds == run.seconds]
         return [
             methods[name].label + "*" * (name in notes(runs)),
@@ -218,10 +230,7 @@ def verdict(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> s
     lines = []
     for setting in _settings(runs):
         here = [run for run in runs if run.setting == setting]
-        means = {
-            name: mean_and_error([run for run in here if run.method == name], lambda run: run.rate)[0]
-            for name in methods
-        }
+        means = {name: rate_of(here, name)[0] for name in methods}
         rivals = {
             name: mean
             for name, mean in means.items()
@@ -232,10 +241,12 @@ def verdict(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> s
         best = max(rivals, key=lambda name: rivals[name])
         rank = 1 + sum(mean > means[OURS] for mean in rivals.values())
         theirs = {(run.group, run.name, run.draw): run.rate for run in here if run.method == best}
-        paired = mean_and_error(
-            (run for run in here if run.method == OURS),
-            lambda run, theirs=theirs: run.rate - theirs.get((run.group, run.name, run.draw), np.nan),  # type: ignore[misc]
-        )
+        ahead = [
+            run._replace(rate=run.rate - theirs.get((run.group, run.name, run.draw), np.nan))
+            for run in here
+            if run.method == OURS
+        ]
+        paired = rate_of(ahead, OURS)
         lines.append(
             [_shown(setting), means[OURS], f"{rank} of {len(rivals) + 1}",
              f"{methods[best].label} {means[best]:.3f}", _pm(paired, "+.3f")]
@@ -252,18 +263,7 @@ def by_group(methods: Mapping[str, Matcher], runs: Sequence[Run], axis: str) -> 
     tables = []
     for group in groups:
         rows: list[list[object]] = [
-            [
-                method.label,
-                *(
-                    _pm(
-                        mean_and_error(
-                            (r for r in runs if (r.method, r.group, r.setting) == (name, group, setting)),
-                            lambda r: r.rate,
-                        )
-                    )
-                    for setting in _settings(runs)
-                ),
-            ]
+            [method.label, *(_pm(rate_of(runs, name, group=group, setting=at)) for at in _settings(runs))]
             for name, method in methods.items()
         ]
         tables.append(f"{group}\n\n{markdown([axis, *map(_shown, _settings(runs))], rows)}")
@@ -289,8 +289,7 @@ def picture(study: Study, methods: Mapping[str, Matcher], runs: Sequence[Run]) -
             cells = []
             for at, mark in enumerate(marks):
                 group, setting = (mark, panel) if study.by_group else (panel, mark)
-                mine = [r for r in runs if (r.method, r.group, r.setting) == (name, group, setting)]
-                mean, error = mean_and_error(mine, lambda run: run.rate)
+                mean, error = rate_of(runs, name, group=group, setting=setting)
                 if mean == mean:
                     cells.append((at, mean, 0.0 if error != error else error))
             curves.append(Curve(name, *np.array(cells, dtype=float).reshape(-1, 3).T))

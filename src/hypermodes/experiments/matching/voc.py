@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments.matching.comparison import Run, Study, compare, mean_and_error
+from hypermodes.experiments.matching.comparison import Run, Study, compare, rate_of
 from hypermodes.experiments.matching.problems import Problem, data_folder, even_draws, shuffled
 from hypermodes.experiments.reports import markdown
 from hypermodes.progress import Progress
@@ -245,10 +245,8 @@ def beside_the_paper(runs: Sequence[Run]) -> str:
     for setting in sorted({run.setting for run in runs}):
         rows: list[list[object]] = []
         for name, printed in PRINTED.items():
-            mine = [run for run in runs if (run.method, run.setting) == (name, setting)]
-            kinds = [[run for run in mine if run.group == group] for group in GROUPS]
-            rates = [mean_and_error(some, lambda run: run.rate)[0] for some in (*kinds, mine)]
-            if mine:
+            rates = [rate_of(runs, name, group=group, setting=setting)[0] for group in (*GROUPS, None)]
+            if rates[-1] == rates[-1]:
                 cells = [
                     f"{'–' if rate != rate else f'{100 * rate:.1f}'} ({paper})"
                     for rate, paper in zip(rates, printed, strict=True)
