@@ -17,6 +17,7 @@ from itertools import chain
 import numpy as np
 
 from hypermodes.experiments.matching import house, pascal, synthetic, voc
+from hypermodes.experiments.matching.comparison import WARM_UP
 from hypermodes.experiments.matching.problems import ALL, Problem
 
 SETS: Mapping[str, Callable[[int], Iterable[Problem]]] = {
@@ -35,6 +36,7 @@ SETS: Mapping[str, Callable[[int], Iterable[Problem]]] = {
 def evaluate(function: Callable, problems: Iterable[Problem]) -> dict[tuple[str, float], np.ndarray]:
     """(rate, precision, pairs, seconds, core pairs, core precision) of each problem, by group and setting."""
     rows: dict[tuple[str, float], list[list[float]]] = {}
+    function(*WARM_UP)
     for problem in problems:
         begin = time.perf_counter()
         answer = function(problem.left, problem.right)

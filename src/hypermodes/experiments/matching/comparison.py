@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hypermodes.construct.correspondences import Features
 from hypermodes.experiments.matching.methods import Given, Matcher, chosen
 from hypermodes.experiments.matching.problems import ALL, Problem
 from hypermodes.experiments.pictures import Curve, add_legend, draw_curves, save_picture, titled
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 LIMIT = 60.0  # seconds of one run after which a method is left out where there are more candidates
 OURS = "hypergraph_shift"
+_GRID = np.array([(x, y) for x in range(3) for y in range(3)], dtype=float)
+WARM_UP = (Features(_GRID), Features(_GRID + [[0.1, 0.0]]))
 
 
 class Run(NamedTuple):
@@ -115,6 +118,9 @@ def outcomes(
     """Run every method on every problem; all are given the same candidates, affinity and triples."""
     too_slow: dict[str, int] = {}
     with tracker(progress, len(problems) * len(methods), "matching") as advance:
+        tiny = Given.of(*WARM_UP)
+        for method in methods.values():
+            method.run(tiny)  # compile and import, so that no run is timed with that
         for problem in problems:
             given = Given.of(problem.left, problem.right)
             size = len(given.candidates.pairs)
@@ -175,13 +181,16 @@ def mean_and_error(runs: Iterable[Run], value: Callable[[Run], float]) -> tuple[
 def rate_of(
     runs: Iterable[Run], method: str, *, group: object = None, setting: object = None
 ) -> tuple[float, float]:
-    """Rate of a method and its error, in one group or all, at one setting or all."""
-    mine = (
+    """Rate of a method and its error, in one group or all, at one setting or all.
+
+    None if it was left out somewhere: what remains are the easier problems.
+    """
+    mine = [
         run
         for run in runs
         if run.method == method and group in (None, run.group) and setting in (None, run.setting)
-    )
-    return mean_and_error(mine, lambda run: run.rate)
+    ]
+    return (np.nan, np.nan) if any(run.note for run in mine) else mean_and_error(mine, lambda run: run.rate)
 
 
 def summary(methods: Mapping[str, Matcher], runs: Sequence[Run]) -> tuple[list[str], list[list[object]]]:
