@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 LIMIT = 60.0  # seconds of one run after which a method is left out where there are more candidates
 OURS = "hypergraph_shift"
-_GRID = np.array([(x, y) for x in range(3) for y in range(3)], dtype=float)
-WARM_UP = (Features(_GRID), Features(_GRID + [[0.1, 0.0]]))
+_SHAPE = np.random.default_rng(0).normal(size=(12, 2))
+WARM_UP = (Features(_SHAPE), Features(_SHAPE[::-1] + 1.0))
 
 
 class Run(NamedTuple):
