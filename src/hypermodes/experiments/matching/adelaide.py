@@ -27,6 +27,7 @@ from hypermodes.experiments.matching.problems import data_folder
 from hypermodes.experiments.pictures import STYLES, save_picture, titled
 from hypermodes.experiments.reports import markdown, write_text
 from hypermodes.files import make_folder, write_csv
+from hypermodes.matching import match_groups
 from hypermodes.partition import OUTLIER
 from hypermodes.plotting import pyplot
 from hypermodes.progress import Progress, tracker
@@ -123,17 +124,24 @@ def scored(method: str, scene: Scene, draw: int, labels: np.ndarray, seconds: fl
     )
 
 
-def affinity_of(scene: Scene) -> tuple[Features, Features, Candidates, Any]:
-    """Each correspondence as a candidate of its own, and the affinity of `pairwise_affinity`."""
-    left, right = Features(scene.left), Features(scene.right)
-    n = len(scene.left)
-    candidates = Candidates(np.column_stack((np.arange(n), np.arange(n))), np.ones(n), n, n)
-    return left, right, candidates, pairwise_affinity(left, right, candidates)
+def as_candidates(scene: Scene) -> tuple[Features, Features, Candidates]:
+    """Each correspondence as a candidate, number i of the left with number i of the right."""
+    each = np.arange(len(scene.left))
+    candidates = Candidates(np.column_stack((each, each)), np.ones(each.size), each.size, each.size)
+    return Features(scene.left), Features(scene.right), candidates
+
+
+def _ours(scene: Scene, seed: int) -> np.ndarray:
+    left, right, candidates = as_candidates(scene)
+    labels = np.full(len(scene.left), OUTLIER, dtype=np.int64)
+    for k, group in enumerate(match_groups(left, right, candidates=candidates)):
+        labels[group.pairs[:, 0]] = k
+    return labels
 
 
 def _graph_shift(scene: Scene, seed: int) -> np.ndarray:
     """All starts, on the strongest affinities of each correspondence: with all of them it takes minutes."""
-    affinity = strongest(affinity_of(scene)[3], STRONGEST)
+    affinity = strongest(pairwise_affinity(*as_candidates(scene)), STRONGEST)
     return graph_shift(affinity, tol=1e-3, max_steps=200, max_rounds=20, min_members=FEWEST).labels
 
 
@@ -188,6 +196,7 @@ def _magsac(scene: Scene, rest: np.ndarray, seed: int) -> np.ndarray:
 
 
 LABELLERS: dict[str, Labeller] = {
+    "hypergraph_shift": Labeller("hypermodes.match_groups", _ours),
     "graph_shift": Labeller("graph shift", _graph_shift),
     "sequential_ransac": Labeller(
         "sequential RANSAC (told the kind of model)", partial(sequential, fit=_ransac), random=True
