@@ -33,6 +33,7 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "spectral": ("#212529", "h", ":"),
     "fast_hdbscan_2_percent": ("#c49a6c", "+", ":"),
     # matching
+    "invariant": ("#a61e4d", "o", "-."),
     "as_it_comes": ("#f08cae", "o", "--"),
     "spectral_ipfp": ("#1864ab", "s", "-"),
     "tensor": ("#15aabf", "^", "-"),

@@ -86,6 +86,13 @@ def _ours(given: Given) -> Answer:
     return Answer(found.pairs, found.core)
 
 
+def _invariant(given: Given) -> Answer:
+    """The same for sides that may be turned and scaled: it then makes an affinity of its own."""
+    wanted = min(given.candidates.n_left, given.candidates.n_right)
+    found = match(given.left, given.right, n_matches=wanted, rotation_invariant=True)
+    return Answer(found.pairs, found.core)
+
+
 def _as_it_comes(given: Given) -> Answer:
     """Pairs that go together with the mode, and no others."""
     found = match(given.left, given.right)
@@ -137,6 +144,7 @@ def _third_order(label: str, method: Callable[..., Assignment], kind: str) -> Ma
 
 MATCHERS: dict[str, Matcher] = {
     "hypergraph_shift": Matcher("hypermodes.match, all points", OURS, _ours),
+    "invariant": Matcher("hypermodes.match, all points, any rotation", OURS, _invariant),
     "as_it_comes": Matcher("hypermodes.match", OURS, _as_it_comes),
     "spectral_ipfp": Matcher("SM + IPFP", PAPER, _pairwise(spectral_ipfp)),
     "graph_shift": Matcher("graph shift + IPFP", PAPER, _completed(graph_shift_matching)),
