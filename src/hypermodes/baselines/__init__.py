@@ -2,7 +2,7 @@
 
 `METHODS` runs any of them on points, by a construction that is the same for all that need it; to give a
 method another matrix or hypergraph, or other options, call it itself. Nothing else in the library depends on
-this package, and nothing here is loaded before it is used.
+this package, and nothing here is loaded before it is used. Methods that match points are in `matching`.
 
 =====================  ===========================================  =====================================
 name                   given                                           paper

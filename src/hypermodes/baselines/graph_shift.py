@@ -76,7 +76,7 @@ def graph_shift(
     matrix = matrix_of(subject)
     n = matrix.shape[0]
     starts = np.flatnonzero(np.diff(matrix.indptr))
-    x, iterations = _shift(matrix, starts, tol, max_steps, max_rounds)
+    x, iterations = shift_from(matrix, starts, tol, max_steps, max_rounds)
     value = _row_sums(x.multiply(x @ matrix))
     modes = [
         Group(x.indices[low:high], x.data[low:high], value[i])
@@ -93,10 +93,10 @@ def graph_shift(
     return Partition.ranked(labels, probabilities, groups, iterations, starts.size)
 
 
-def _shift(
+def shift_from(
     matrix: sp.csr_array, starts: np.ndarray, tol: float, max_steps: int, max_rounds: int
 ) -> tuple[sp.csr_array, int]:
-    """All starts at once, one row each: expand and climb until every row is a mode."""
+    """All starts at once, one row each: expand and climb until every row is a mode; and the iterations."""
     shape = (starts.size, matrix.shape[0])
     x = sp.csr_array((np.ones(starts.size), starts, np.arange(starts.size + 1)), shape=shape)
     moving = np.arange(starts.size)

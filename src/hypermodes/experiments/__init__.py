@@ -1,5 +1,17 @@
 """The paper's experiments as commands: data, every method, rows, a picture and a summary.
 
-``hypermodes reproduce fig5`` is `fig5.run`, and so on. `methods` and `iterations` are the tables of what is
-compared, `running` runs them over settings and seeds, `pictures` and `reports` say what came out.
+``hypermodes reproduce fig5`` is `fig5.run`, and so on; `EXPERIMENTS` says which module has which. `methods`
+and `iterations` are the tables of what is compared in the figures, `running` runs them over settings and
+seeds, `pictures` and `reports` say what came out. Table 1 and what belongs to it are in `matching`.
 """
+
+EXPERIMENTS = {
+    "fig5": "hypermodes.experiments.fig5",
+    "fig6": "hypermodes.experiments.fig6",
+    "table1": "hypermodes.experiments.matching.voc",
+    "cars": "hypermodes.experiments.matching.pascal",
+    "house": "hypermodes.experiments.matching.house",
+    "points": "hypermodes.experiments.matching.synthetic",
+    "structures": "hypermodes.experiments.matching.adelaide",
+}
+"""Modules by what they reproduce; ``run(folder, seeds=, quick=, methods=, progress=)`` of each does it."""

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -17,6 +17,18 @@ from hypermodes.estimator import HypergraphShift
 T = TypeVar("T")
 FEW = 3  # seeds for methods that would take most of the time of an experiment otherwise
 CRESCENTS = 5
+
+
+class Shown(Protocol):
+    """A method as tables and legends see it."""
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+
+    @property
+    def family(self) -> str:
+        """Heading it is shown under."""
 
 
 @dataclass(frozen=True)

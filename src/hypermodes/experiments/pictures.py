@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hypermodes.experiments.methods import Method
+from hypermodes.experiments.methods import Shown
 from hypermodes.files import replacing
 from hypermodes.plotting import pyplot
 
@@ -32,6 +32,21 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "dbscan": ("#868e96", "p", ":"),
     "spectral": ("#212529", "h", ":"),
     "fast_hdbscan_2_percent": ("#c49a6c", "+", ":"),
+    # matching
+    "invariant": ("#a61e4d", "o", "-."),
+    "as_it_comes": ("#f08cae", "o", "--"),
+    "spectral_ipfp": ("#1864ab", "s", "-"),
+    "tensor": ("#15aabf", "^", "-"),
+    "tensor_weighted": ("#15aabf", "^", "--"),
+    "probabilistic": ("#7048e8", "D", "-"),
+    "probabilistic_pairs": ("#7048e8", "D", "--"),
+    "spectral_matching": ("#fab005", "*", ":"),
+    "ipfp": ("#e8590c", "X", ":"),
+    "rrwm": ("#212529", "h", ":"),
+    "rrwm_ipfp": ("#868e96", "p", ":"),
+    "clipper": ("#8d6e63", ">", ":"),
+    "sequential_ransac": ("#868e96", "p", ":"),
+    "sequential_magsac": ("#212529", "h", ":"),
 }
 
 
@@ -89,7 +104,7 @@ def titled(axes: "Axes", title: str, x: str, y: str) -> None:
     axes.set_ylabel(y)
 
 
-def add_legend(figure: "Figure", methods: Mapping[str, Method[Any]], notes: Mapping[str, str]) -> None:
+def add_legend(figure: "Figure", methods: Mapping[str, Shown], notes: Mapping[str, str]) -> None:
     """Put the names of all methods to the right of the panels, by family, with what is to be said of each."""
     from matplotlib.lines import Line2D
 

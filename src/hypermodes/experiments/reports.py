@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from hypermodes.experiments.methods import Method
+from hypermodes.experiments.methods import Shown
 from hypermodes.files import replacing
 
 Rows = Sequence[Sequence[object]]
@@ -43,7 +43,7 @@ def notes(runs: Iterable[Noted]) -> dict[str, str]:
     return found
 
 
-def left_out(methods: Mapping[str, Method[Any]], runs: Iterable[Noted]) -> str:
+def left_out(methods: Mapping[str, Shown], runs: Iterable[Noted]) -> str:
     """Footnotes to a table: what is missing, and why."""
     return "".join(f"\n\n\\* {methods[name].label}: {note}" for name, note in notes(runs).items())
 
