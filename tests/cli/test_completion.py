@@ -19,7 +19,18 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
-COMMANDS = {"info", "modes", "cluster", "query", "convert", "saliency", "demo", "reproduce", "completion"}
+COMMANDS = {
+    "info",
+    "modes",
+    "cluster",
+    "query",
+    "convert",
+    "match",
+    "saliency",
+    "demo",
+    "reproduce",
+    "completion",
+}
 
 
 @pytest.fixture(scope="module")

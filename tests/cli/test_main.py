@@ -143,3 +143,32 @@ def test_saliency_writes_three_pictures_and_refuses_what_is_none(run, tmp_path):
     (tmp_path / "no.png").write_text("no picture")
     code, out, err = run("saliency", tmp_path / "no.png")
     assert (code, out, err.count("\n")) == (1, "", 1)
+
+
+def test_match_writes_a_picture_and_a_table_and_refuses_what_is_no_picture(run, tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed: no pictures")
+    data = pytest.importorskip("skimage.data", reason="scikit-image is not installed: no features")
+    photo = data.camera()[:, 100:400]
+    image.fromarray(photo).save(tmp_path / "left.png")
+    image.fromarray(photo[20:, 30:]).save(tmp_path / "right.png")
+    code, out, err = run(
+        "match",
+        tmp_path / "left.png",
+        tmp_path / "right.png",
+        "--out",
+        tmp_path / "found",
+        "--max-features",
+        150,
+    )
+    assert (code, err) == (0, "")
+    with open(tmp_path / "found" / "matches.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert f"{len(rows)} matches" in out
+    ends = np.array([[float(value) for value in list(row.values())[1:5]] for row in rows])
+    moved = np.abs(ends[:, :2] - ends[:, 2:] - (30, 20)).max(axis=1)
+    assert len(rows) > 20
+    assert (moved < 2).mean() > 0.9
+    assert (tmp_path / "found" / "matches.png").read_bytes().startswith(b"\x89PNG")
+    (tmp_path / "no.png").write_text("no picture")
+    code, out, err = run("match", tmp_path / "left.png", tmp_path / "no.png", "--out", tmp_path / "found")
+    assert (code, out, err.count("\n")) == (1, "", 1)

@@ -3,7 +3,7 @@
 import argparse
 
 from hypermodes import __version__
-from hypermodes.cli import cluster, completion, convert, demo, info, modes, query, reproduce, saliency
+from hypermodes.cli import cluster, completion, convert, demo, info, match, modes, query, reproduce, saliency
 
 _DESCRIPTION = "Find the modes of hypergraphs, each with a certificate anyone can check; cluster points."
 
@@ -31,6 +31,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"hypermodes {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for command in (info, modes, cluster, query, convert, saliency, demo, reproduce, completion):
+    for command in (info, modes, cluster, query, convert, match, saliency, demo, reproduce, completion):
         command.add_to(commands)
     return parser

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hypermodes.cli.options import Commands, add_progress, command, name_list, whole
 from hypermodes.cli.terminal import say, wants_bar
+from hypermodes.experiments import EXPERIMENTS
 
 _EXAMPLES = """\
   hypermodes reproduce fig5 --quick
@@ -18,18 +19,22 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         commands,
         "reproduce",
         _run,
-        help="run an experiment of the paper; write a picture and tables",
-        description="Run an experiment of the paper with every method; write a picture, every run as CSV and "
-        "a summary. fig1: what stands out in pictures; fig5: clustering accuracy; fig6: time and iterations. "
-        "Each takes minutes.",
+        help="run an experiment of the paper; write pictures and tables",
+        description="Run an experiment of the paper with every method; write pictures, every run as CSV and "
+        "a summary. fig1: what stands out in pictures; fig5: clustering accuracy; fig6: time and iterations; "
+        "table1: matching in five groups of pictures; and beside it cars, house, points, structures: other "
+        "matching problems. Each takes minutes or hours; all but fig5, fig6 and points need HYPERMODES_DATA.",
         examples=_EXAMPLES,
     )
-    parser.add_argument("figure", choices=("fig1", "fig5", "fig6"), help="figure of the paper")
+    parser.add_argument("figure", choices=tuple(EXPERIMENTS), help="what to reproduce")
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write; hypermodes-FIGURE if not given"
     )
     parser.add_argument(
-        "--seeds", type=whole(1), default=10, metavar="N", help="sets of points a setting (default: 10)"
+        "--seeds",
+        type=whole(1),
+        metavar="N",
+        help="draws a setting (default: 10 sets of points, 50 matching problems)",
     )
     parser.add_argument(
         "--methods", type=name_list, metavar="A,B", help="some methods only; a wrong name lists them"
@@ -39,20 +44,21 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from importlib import import_module
+
     from hypermodes import plotting
 
     plotting.pyplot().switch_backend("agg")  # without matplotlib, fail before the work and not after it
 
-    from hypermodes.experiments import fig1, fig5, fig6
-
-    run = {"fig1": fig1.run, "fig5": fig5.run, "fig6": fig6.run}[arguments.figure]
+    run = import_module(EXPERIMENTS[arguments.figure]).run
+    seeds = {} if arguments.seeds is None else {"seeds": arguments.seeds}
     print(
         run(
             arguments.out or Path(f"hypermodes-{arguments.figure}"),
-            seeds=arguments.seeds,
             quick=arguments.quick,
             methods=arguments.methods,
             progress=wants_bar(arguments),
+            **seeds,
         )
     )
     if arguments.quick and not arguments.quiet:

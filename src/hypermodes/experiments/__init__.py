@@ -6,6 +6,7 @@ seeds, `pictures` and `reports` say what came out. Table 1 and what belongs to i
 """
 
 EXPERIMENTS = {
+    "fig1": "hypermodes.experiments.fig1",
     "fig5": "hypermodes.experiments.fig5",
     "fig6": "hypermodes.experiments.fig6",
     "table1": "hypermodes.experiments.matching.voc",
