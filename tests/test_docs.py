@@ -42,7 +42,10 @@ def test_every_equation_of_the_paper_is_in_the_table():
     assert numbers >= set(range(1, 14))
 
 
-@pytest.mark.parametrize("page", ["docs/departures.md", "docs/formats.md", "docs/groups.md", "README.md"])
+PAGES = ("docs/departures.md", "docs/formats.md", "docs/groups.md", "docs/matching.md", "README.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_code_of_a_page_does_what_it_shows(page):
     failed, attempted = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=OPTIONS)
     assert attempted > 0
