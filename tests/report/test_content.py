@@ -337,3 +337,17 @@ def test_points_come_out_of_the_bytes_as_they_went_in():
     back = np.array(drawn["low"]) + steps / 65_535 * np.array(drawn["extent"])
     np.testing.assert_allclose(back, points, atol=np.ptp(points, axis=0).max() / 65_535)
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["label"]), "<i2"), clustering.labels)
+
+
+def test_members_of_a_group_begin_with_those_it_is_about():
+    hub = {f"gene {i}": ["hub", f"leaf {i}"] for i in range(6)}
+    found = hm.cluster(hm.Hypergraph.from_edges(hub | {"bridge": ["hub", "x"], "far": ["x", "y"]}), 1)
+    (listing,) = report_of(found).listings
+    assert listing.names[listing.rows[0][0]] == "hub"  # though all of what a leaf has is in the group, too
+
+
+def test_no_groups_is_told_with_the_reason():
+    apart = hm.cluster(hm.Hypergraph.from_edges([[1, 2], [3, 4], [4, 3]]))
+    assert report_of(apart).headline == (
+        "No groups in 4 vertices and 3 hyperedges: no two different hyperedges share a vertex."
+    )

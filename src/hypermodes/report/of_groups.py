@@ -17,12 +17,17 @@ NOUN = Noun("group", "groups")
 
 
 def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], Hashable]) -> Report:
-    """Say what was found by `cluster`, largest groups first."""
+    """Say what was found by `cluster`, largest groups first.
+
+    Members come in the order of how much of a group they carry, membership times d(v). By membership alone
+    those would come first that have one hyperedge and are nowhere else, and not those a group is about.
+    """
     hypergraph = groups.hypergraph
     n_rows = min(int(groups.n_clusters), MOST_ROWS)
     strength = _members(groups.memberships, n_rows)
     vertices = hypergraph.vertices
-    listing = Listing.of("Members", strength, lambda v: name(vertices[v]))
+    carried = sp.csr_array(strength.multiply(hypergraph.vertex_degrees[None, :]))
+    listing = Listing.of("Members", carried, lambda v: name(vertices[v]))
     found, table = table_of(groups.modes[:n_rows])
     density, *certificate = columns_of(table, found, n_rows, "Core density")
     columns = (
@@ -71,6 +76,11 @@ def _sizes(labels: np.ndarray, n_rows: int) -> np.ndarray:
 
 def _headline(groups: Any) -> str:
     n_vertices, n_edges = groups.vertex_labels.size, groups.edge_labels.size
+    if not groups.n_clusters:
+        return (
+            f"No groups in {VERTEX.counted(n_vertices)} and {EDGE.counted(n_edges)}: "
+            "no two different hyperedges share a vertex."
+        )
     alone, out = int((groups.vertex_labels < 0).sum()), int((groups.edge_labels < 0).sum())
     said = [
         f"{NOUN.counted(int(groups.n_clusters))} in {VERTEX.counted(n_vertices)} and {EDGE.counted(n_edges)}."
