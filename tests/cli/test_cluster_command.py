@@ -167,3 +167,10 @@ def test_a_table_that_is_not_utf8_or_no_table_at_all(fails, tmp_path):
     assert "no array saved by NumPy" in fails("cluster", tmp_path / "noise.npy")
     (tmp_path / "noise.parquet").write_bytes(b"PAR1garbage")
     fails("cluster", tmp_path / "noise.parquet", "--points")
+
+
+def test_labels_name_hyperedges_that_have_a_name(run, meetings):
+    _, table, _ = run("cluster", meetings, "-k", "2", "--names", "name", "--out", "-")
+    assert "hyperedge,chess,1,1.0,CHESS" in table.splitlines()
+    document = json.loads(run("cluster", meetings, "-k", "2", "--json", "--names", "name")[1])
+    assert {one["id"]: one["name"] for one in document["hyperedges"]}["chess"] == "CHESS"

@@ -136,7 +136,7 @@ def test_attributes_of_the_file_are_names_where_they_tell_vertices_apart():
     modes = hm.find_modes(hypergraph)
 
     def names_by(values, names=None):
-        annotations = type("Annotations", (), {"vertices": Records(values)})()
+        annotations = type("Annotations", (), {"vertices": Records(values), "edges": Records({})})()
         object.__setattr__(hypergraph, "annotations", annotations)
         return set(report_of(modes, names=names).listings[0].names)
 
@@ -340,7 +340,7 @@ def test_points_come_out_of_the_bytes_as_they_went_in():
 
 
 def test_members_of_a_group_begin_with_those_it_is_about():
-    hub = {f"gene {i}": ["hub", f"leaf {i}"] for i in range(6)}
+    hub = {f"gene {i}": [f"leaf {i}", "hub"] for i in range(6)}
     found = hm.cluster(hm.Hypergraph.from_edges(hub | {"bridge": ["hub", "x"], "far": ["x", "y"]}), 1)
     (listing,) = report_of(found).listings
     assert listing.names[listing.rows[0][0]] == "hub"  # though all of what a leaf has is in the group, too
@@ -351,3 +351,12 @@ def test_no_groups_is_told_with_the_reason():
     assert report_of(apart).headline == (
         "No groups in 4 vertices and 3 hyperedges: no two different hyperedges share a vertex."
     )
+
+
+def test_hyperedges_are_called_by_their_attribute(tmp_path):
+    (tmp_path / "genes.json").write_text(
+        '{"edges": [{"edge": 1, "attrs": {"label": "TP53"}}, {"edge": 2}], "incidences": '
+        '[{"edge": 1, "node": "a"}, {"edge": 1, "node": "b"}, {"edge": 2, "node": "b"}, {"edge": 2, "node": "c"}]}'
+    )
+    modes = hm.find_modes(hm.read(tmp_path / "genes.json"))
+    assert sorted(report_of(modes).listings[1].names) == ["2", "TP53"]

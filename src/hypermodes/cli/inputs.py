@@ -8,7 +8,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
@@ -114,9 +114,23 @@ def names_of_vertices(hypergraph: "Hypergraph", attribute: str | None) -> Names:
     if said is None or attribute not in known:
         few = f"has {', '.join(sorted(map(repr, known))[:5])}" if known else "has none"
         raise ValueError(f"names: vertices have no attribute {attribute!r} in this file; it {few}")
+    return _told_names(hypergraph.vertices, said, attribute)
+
+
+def names_of_hyperedges(hypergraph: "Hypergraph", attribute: str | None) -> Names:
+    """What the attribute that names vertices says of hyperedges; None if none has it."""
+    annotations = hypergraph.annotations
+    if attribute is None or annotations is None or annotations.edges.attributes is None:
+        return None
+    return _told_names(hypergraph.labels, annotations.edges.attributes, attribute) or None
+
+
+def _told_names(
+    labels: Sequence[Hashable], said: Sequence[Mapping[str, object] | None], attribute: str
+) -> dict[Hashable, object]:
     return {
         label: one[attribute]
-        for label, one in zip(hypergraph.vertices, said, strict=True)
+        for label, one in zip(labels, said, strict=True)
         if one and one.get(attribute) is not None
     }
 

@@ -19,7 +19,12 @@ NOUN = Noun("mode", "modes")
 EDGE, VERTEX = Noun("hyperedge", "hyperedges"), Noun("vertex", "vertices")
 
 
-def report_of_modes(modes: ModeSet, title: str | None, name: Callable[[Hashable], Hashable]) -> Report:
+def report_of_modes(
+    modes: ModeSet,
+    title: str | None,
+    name: Callable[[Hashable], Hashable],
+    edge_name: Callable[[Hashable], Hashable],
+) -> Report:
     """Say what was found by `find_modes`, densest modes first."""
     n_rows, hypergraph = min(len(modes), MOST_ROWS), modes.hypergraph
     table, rows = modes.table, np.arange(n_rows)
@@ -32,7 +37,7 @@ def report_of_modes(modes: ModeSet, title: str | None, name: Callable[[Hashable]
         strength = vertex_strength(hypergraph, shares)
         listings = (
             Listing.of("Vertices", strength, lambda v: name(vertices[v])),
-            Listing.of("Hyperedges", sp.csr_array(shares.T), lambda e: labels[e]),
+            Listing.of("Hyperedges", sp.csr_array(shares.T), lambda e: edge_name(labels[e])),
         )
     first = _first(table, n_rows)
     density, *certificate = columns_of(first, rows, n_rows, "Density")
