@@ -92,6 +92,8 @@ def test_groups_of_a_hypergraph(run, meetings, tmp_path):
         ("a.csv", "name,x\nann,1\nbob,2\n", "points"),
         ("a.edges", "1 2\n2 3\n", "hypergraph"),
         ("a.csv", "1,2\n3,4\n", None),
+        ("a.csv", "basket,item\n1,milk\n1,tea\n2,tea\n", None),
+        ("a.csv", "level,colour\n1.5,red\n2,blue\n", "points"),
         ("a.csv", "ann,bob\nbob,cid\n", None),
         ("a.txt", "1 2\n3 4\n", None),
     ],

@@ -188,7 +188,7 @@ def _kind_of_table(path: str) -> Kind | None:
 
     Columns named like hyperedges and vertices make a hypergraph. Numbers under other names are points, and
     so are, without names, fractions; but not after the first two columns of three or four, where they may be
-    weights of incidences.
+    weights of incidences. A number and a word, as of baskets and what is in them, may be either.
     """
     if told_by_content(path) == "parquet":
         try:
@@ -212,6 +212,8 @@ def _kind_of_table(path: str) -> Kind | None:
     if _names_incidences(rows[0]):
         return "hypergraph"
     if not any(map(_is_number, rows[0])):
+        if all(len(row) == 2 and row[0].strip().isdecimal() and not _is_number(row[1]) for row in rows[1:]):
+            return None  # basket,item: 1,milk
         return "points" if len(rows) > 1 and any(map(_is_number, rows[1])) else None
     telling = slice(None, 2) if len(rows[0]) in (3, 4) else slice(None)
     return "points" if any(_is_fraction(cell) for row in rows for cell in row[telling]) else None
