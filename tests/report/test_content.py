@@ -356,7 +356,7 @@ def test_no_groups_is_told_with_the_reason():
 def test_hyperedges_are_called_by_their_attribute(tmp_path):
     (tmp_path / "genes.json").write_text(
         '{"edges": [{"edge": 1, "attrs": {"label": "TP53"}}, {"edge": 2}], "incidences": '
-        '[{"edge": 1, "node": "a"}, {"edge": 1, "node": "b"}, {"edge": 2, "node": "b"}, {"edge": 2, "node": "c"}]}'
+        '[{"edge": 1, "node": 1}, {"edge": 1, "node": 2}, {"edge": 2, "node": 2}, {"edge": 2, "node": 3}]}'
     )
     modes = hm.find_modes(hm.read(tmp_path / "genes.json"))
     assert sorted(report_of(modes).listings[1].names) == ["2", "TP53"]

@@ -335,7 +335,7 @@ def _text_of_groups(arguments: argparse.Namespace, groups: "Groups", names: Name
         f"{amount(len(groups.outliers), 'hyperedge')}",
     ]
     if groups.n_clusters == 0:
-        return "\n".join(lines)
+        return "\n".join([*lines, "no two different hyperedges share a vertex"])
     vertices = np.bincount(groups.vertex_labels[groups.vertex_labels >= 0], minlength=groups.n_clusters)
     edges = np.bincount(groups.edge_labels[groups.edge_labels >= 0], minlength=groups.n_clusters)
     head = (
