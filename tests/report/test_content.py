@@ -96,6 +96,10 @@ def test_groups_are_told_with_their_own_numbers():
     # The person two groups share belongs to both by half, and is named in both.
     listing = report.listings[0]
     assert [[listing.names[i] for i in row].count("person 4") for row in listing.rows] == [1, 1, 0]
+    # The modes at their cores come with their hyperedges; the last group has none.
+    core = report.listings[1]
+    assert {core.names[i] for i in core.rows[0]} <= set(given_groups.hypergraph.labels)
+    assert core.totals == [*(len(mode) for mode in given_groups.modes[:2]), 0]
 
 
 def test_groups_bring_their_tree():
@@ -342,7 +346,7 @@ def test_points_come_out_of_the_bytes_as_they_went_in():
 def test_members_of_a_group_begin_with_those_it_is_about():
     hub = {f"gene {i}": [f"leaf {i}", "hub"] for i in range(6)}
     found = hm.cluster(hm.Hypergraph.from_edges(hub | {"bridge": ["hub", "x"], "far": ["x", "y"]}), 1)
-    (listing,) = report_of(found).listings
+    listing, _ = report_of(found).listings
     assert listing.names[listing.rows[0][0]] == "hub"  # though all of what a leaf has is in the group, too
 
 

@@ -88,7 +88,8 @@ def report_of(result: Any, title: str | None = None, points: Any = None, names: 
         hypergraph = result.hypergraph
         return report_of_modes(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
     if all(hasattr(result, attribute) for attribute in _GROUPS):
-        return report_of_groups(result, title, vertex_names(result.hypergraph, names))
+        hypergraph = result.hypergraph
+        return report_of_groups(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
     raise ValueError(
         f"result: expected a ModeSet, a Clustering or Groups, as find_modes, cluster_points and cluster give "
         f"them; got a {type(result).__name__}"
