@@ -364,3 +364,12 @@ def test_hyperedges_are_called_by_their_attribute(tmp_path):
     )
     modes = hm.find_modes(hm.read(tmp_path / "genes.json"))
     assert sorted(report_of(modes).listings[1].names) == ["2", "TP53"]
+
+
+def test_members_of_a_group_that_are_not_shown_are_still_found():
+    crowd = {e: [f"person {v}" for v in range(60) if v % 7 != e] for e in range(7)}
+    report = report_of(hm.cluster(hm.Hypergraph.from_edges(crowd), 1))
+    members = report.listings[0]
+    assert (len(members.rows[0]), len(members.rest[0]), members.totals) == (40, 20, [60])
+    assert {members.names[k] for k in members.rows[0] + members.rest[0]} == {f"person {v}" for v in range(60)}
+    assert any(note.endswith("the filter knows all of them.") for note in report.notes)

@@ -32,7 +32,7 @@ def report_of_groups(
     strength = _members(groups.memberships, n_rows)
     vertices, labels = hypergraph.vertices, hypergraph.labels
     carried = sp.csr_array(strength.multiply(hypergraph.vertex_degrees[None, :]))
-    listing = Listing.of("Members", carried, lambda v: name(vertices[v]))
+    listing = Listing.of("Members", carried, lambda v: name(vertices[v]), find_all=True)
     cores = Listing.of("Hyperedges of its core", _cores(groups, n_rows), lambda e: edge_name(labels[e]))
     found, table = table_of(groups.modes[:n_rows])
     density, *certificate = columns_of(table, found, n_rows, "Core density")

@@ -190,6 +190,11 @@ def _notes(modes: ModeSet, n_rows: int, n_drawn: int, listings: tuple[Listing, .
 
 def missing_names(listings: tuple[Listing, ...]) -> list[str]:
     """Say where rows name fewer members than they have."""
-    if any(sum(listing.totals) > sum(map(len, listing.rows)) for listing in listings):
-        return [f"Rows name their strongest members, {MOST_NAMES} at most; the numbers count all of them."]
-    return []
+    told = [sum(map(len, listing.rows)) for listing in listings]
+    totals = [sum(listing.totals) for listing in listings]
+    if told == totals:
+        return []
+    found = [n + sum(map(len, listing.rest)) for n, listing in zip(told, listings, strict=True)]
+    knows = "the filter knows all of them" if found == totals else "the filter does not know the others"
+    named = f"Rows name their strongest members, {MOST_NAMES} at most"
+    return [f"{named}; the numbers count all of them, and {knows}."]
