@@ -31,7 +31,7 @@ def meetings(tmp_path):
         "network-type": "undirected",
         "metadata": {"where": "office"},
         "nodes": [{"node": who, "attrs": {"name": who.title()}} for who in people],
-        "edges": [{"edge": name} for name in EDGES],
+        "edges": [{"edge": name, "attrs": {"name": name.upper()}} for name in EDGES],
         "incidences": [{"edge": name, "node": who} for name, members in EDGES.items() for who in members],
     }
     path = tmp_path / "meetings.hif.json"

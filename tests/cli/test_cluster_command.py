@@ -92,6 +92,8 @@ def test_groups_of_a_hypergraph(run, meetings, tmp_path):
         ("a.csv", "name,x\nann,1\nbob,2\n", "points"),
         ("a.edges", "1 2\n2 3\n", "hypergraph"),
         ("a.csv", "1,2\n3,4\n", None),
+        ("a.csv", "basket,item\n1,milk\n1,tea\n2,tea\n", None),
+        ("a.csv", "level,colour\n1.5,red\n2,blue\n", "points"),
         ("a.csv", "ann,bob\nbob,cid\n", None),
         ("a.txt", "1 2\n3 4\n", None),
     ],
@@ -167,3 +169,10 @@ def test_a_table_that_is_not_utf8_or_no_table_at_all(fails, tmp_path):
     assert "no array saved by NumPy" in fails("cluster", tmp_path / "noise.npy")
     (tmp_path / "noise.parquet").write_bytes(b"PAR1garbage")
     fails("cluster", tmp_path / "noise.parquet", "--points")
+
+
+def test_labels_name_hyperedges_that_have_a_name(run, meetings):
+    _, table, _ = run("cluster", meetings, "-k", "2", "--names", "name", "--out", "-")
+    assert "hyperedge,chess,1,1.0,CHESS" in table.splitlines()
+    document = json.loads(run("cluster", meetings, "-k", "2", "--json", "--names", "name")[1])
+    assert {one["id"]: one["name"] for one in document["hyperedges"]}["chess"] == "CHESS"

@@ -204,3 +204,19 @@ def test_counts_are_those_of_a_slow_look():
         meets = [part for part in parts if part & one]
         parts = [part for part in parts if not part & one] + [one.union(*meets)]
     assert (found.components, found.largest_component) == (len(parts), max(map(len, parts)))
+
+
+def test_why_nothing_was_found_is_told(run, tmp_path):
+    (tmp_path / "apart.csv").write_text("edge,vertex\na,1\na,2\nb,3\n")
+    for command, found in (("modes", "0 modes"), ("cluster", "0 groups")):
+        code, out, err = run(command, tmp_path / "apart.csv")
+        assert (code, err) == (0, "")
+        assert found in out
+        assert out.splitlines()[-1].startswith("no two ")
+
+
+def test_names_with_commas_are_told_apart():
+    from hypermodes.cli.terminal import listed
+
+    assert listed(["Leanness, inherited", "Asthma"], 80) == "Leanness, inherited; Asthma"
+    assert listed(["Asthma", "Obesity", "Atopy"], 20) == "Asthma, +2 more"

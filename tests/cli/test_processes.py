@@ -207,7 +207,10 @@ def test_bad_usage_exits_with_2(capsys, arguments, message):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert said.endswith(" --help\n")
 
 
 @pytest.mark.parametrize(

@@ -204,3 +204,9 @@ def test_a_folder_or_nothing_at_all_in_place_of_a_file(fails, tmp_path):
         assert "No such file" in fails(command, tmp_path / "nothing.json")
         (tmp_path / "folder.json").mkdir(exist_ok=True)
         assert "directory" in fails(command, tmp_path / "folder.json").lower()
+
+
+def test_hyperedges_are_found_and_called_by_name_too(run, meetings):
+    _, out, _ = run("query", meetings, "--edge", "CHESS", "--names", "name")
+    assert out.startswith("hyperedge chess (CHESS)\n")
+    assert "hyperedges:  2: LUNCH, CHESS" in out

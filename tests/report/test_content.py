@@ -96,6 +96,10 @@ def test_groups_are_told_with_their_own_numbers():
     # The person two groups share belongs to both by half, and is named in both.
     listing = report.listings[0]
     assert [[listing.names[i] for i in row].count("person 4") for row in listing.rows] == [1, 1, 0]
+    # The modes at their cores come with their hyperedges; the last group has none.
+    core = report.listings[1]
+    assert {core.names[i] for i in core.rows[0]} <= set(given_groups.hypergraph.labels)
+    assert core.totals == [*(len(mode) for mode in given_groups.modes[:2]), 0]
 
 
 def test_groups_bring_their_tree():
@@ -136,7 +140,7 @@ def test_attributes_of_the_file_are_names_where_they_tell_vertices_apart():
     modes = hm.find_modes(hypergraph)
 
     def names_by(values, names=None):
-        annotations = type("Annotations", (), {"vertices": Records(values)})()
+        annotations = type("Annotations", (), {"vertices": Records(values), "edges": Records({})})()
         object.__setattr__(hypergraph, "annotations", annotations)
         return set(report_of(modes, names=names).listings[0].names)
 
@@ -337,3 +341,35 @@ def test_points_come_out_of_the_bytes_as_they_went_in():
     back = np.array(drawn["low"]) + steps / 65_535 * np.array(drawn["extent"])
     np.testing.assert_allclose(back, points, atol=np.ptp(points, axis=0).max() / 65_535)
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["label"]), "<i2"), clustering.labels)
+
+
+def test_members_of_a_group_begin_with_those_it_is_about():
+    hub = {f"gene {i}": [f"leaf {i}", "hub"] for i in range(6)}
+    found = hm.cluster(hm.Hypergraph.from_edges(hub | {"bridge": ["hub", "x"], "far": ["x", "y"]}), 1)
+    listing, _ = report_of(found).listings
+    assert listing.names[listing.rows[0][0]] == "hub"  # though all of what a leaf has is in the group, too
+
+
+def test_no_groups_is_told_with_the_reason():
+    apart = hm.cluster(hm.Hypergraph.from_edges([[1, 2], [3, 4], [4, 3]]))
+    assert report_of(apart).headline == (
+        "No groups in 4 vertices and 3 hyperedges: no two different hyperedges share a vertex."
+    )
+
+
+def test_hyperedges_are_called_by_their_attribute(tmp_path):
+    (tmp_path / "genes.json").write_text(
+        '{"edges": [{"edge": 1, "attrs": {"label": "TP53"}}, {"edge": 2}], "incidences": '
+        '[{"edge": 1, "node": 1}, {"edge": 1, "node": 2}, {"edge": 2, "node": 2}, {"edge": 2, "node": 3}]}'
+    )
+    modes = hm.find_modes(hm.read(tmp_path / "genes.json"))
+    assert sorted(report_of(modes).listings[1].names) == ["2", "TP53"]
+
+
+def test_members_of_a_group_that_are_not_shown_are_still_found():
+    crowd = {e: [f"person {v}" for v in range(60) if v % 7 != e] for e in range(7)}
+    report = report_of(hm.cluster(hm.Hypergraph.from_edges(crowd), 1))
+    members = report.listings[0]
+    assert (len(members.rows[0]), len(members.rest[0]), members.totals) == (40, 20, [60])
+    assert {members.names[k] for k in members.rows[0] + members.rest[0]} == {f"person {v}" for v in range(60)}
+    assert any(note.endswith("the filter knows all of them.") for note in report.notes)

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"hypermodes: not enough memory for this{detail}; use a smaller file or a larger machine")
         return BAD_INPUT
     except (ValueError, ImportError, OSError) as error:
-        say(f"hypermodes: {one_line(error)}")
+        say(f"hypermodes: {one_line(error).removeprefix('path: ')}")  # which is the library's word for it
         return BAD_INPUT
 
 

@@ -1,11 +1,19 @@
 """``hypermodes cluster``: groups of a hypergraph, or clusters of points; nobody says how many there are."""
 
 import argparse
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hypermodes.cli.documents import Answer, Table, check_targets, deliver
-from hypermodes.cli.inputs import Names, kind_of, names_of_vertices, on_disk, read_hypergraph, read_points
+from hypermodes.cli.inputs import (
+    Names,
+    kind_of,
+    names_of_hyperedges,
+    names_of_vertices,
+    on_disk,
+    read_hypergraph,
+    read_points,
+)
 from hypermodes.cli.options import (
     HYPERGRAPH_FORMATS,
     POINT_FORMATS,
@@ -234,6 +242,7 @@ def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> A
     import hypermodes
 
     names = names_of_vertices(hypergraph, arguments.names)
+    edge_names = names_of_hyperedges(hypergraph, arguments.names) or {}
     groups = hypermodes.cluster(
         hypergraph,
         arguments.k,
@@ -243,8 +252,8 @@ def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> A
     )
     return Answer(
         text=lambda: _text_of_groups(arguments, groups, names),
-        document=lambda: _document_of_groups(groups, names),
-        table=lambda: _table_of_groups(groups, names),
+        document=lambda: _document_of_groups(groups, names, edge_names),
+        table=lambda: _table_of_groups(groups, names, edge_names),
         report=lambda target: hypermodes.write_report(groups, target, title=arguments.file, names=names),
     )
 
@@ -273,17 +282,19 @@ def _hyperedges(groups: "Groups") -> Iterator[tuple[Hashable, int, float]]:
     return _members(groups.hypergraph.labels, groups.edge_labels, groups.edge_memberships)
 
 
-def _table_of_groups(groups: "Groups", names: Names) -> Table:
+def _table_of_groups(groups: "Groups", names: Names, edge_names: Mapping[Hashable, object]) -> Table:
     def rows() -> Iterator[tuple[object, ...]]:
         for row in _vertices(groups):
             yield ("vertex", *row) if names is None else ("vertex", *row, names.get(row[0]))
         for row in _hyperedges(groups):
-            yield ("hyperedge", *row) if names is None else ("hyperedge", *row, None)
+            yield ("hyperedge", *row) if names is None else ("hyperedge", *row, edge_names.get(row[0]))
 
     return ("kind", *_OF_MEMBER, *["name"] * (names is not None)), rows()
 
 
-def _document_of_groups(groups: "Groups", names: Names) -> dict[str, object]:
+def _document_of_groups(
+    groups: "Groups", names: Names, edge_names: Mapping[Hashable, object]
+) -> dict[str, object]:
     from hypermodes.cli.records import hypergraph_record, mode_record
 
     found = [
@@ -305,7 +316,10 @@ def _document_of_groups(groups: "Groups", names: Names) -> dict[str, object]:
             dict(zip(_OF_MEMBER, row, strict=True)) | ({} if names is None else {"name": names.get(row[0])})
             for row in _vertices(groups)
         ],
-        "hyperedges": [dict(zip(_OF_MEMBER, row, strict=True)) for row in _hyperedges(groups)],
+        "hyperedges": [
+            dict(zip(_OF_MEMBER, row, strict=True)) | ({"name": edge_names.get(row[0])} if edge_names else {})
+            for row in _hyperedges(groups)
+        ],
     }
 
 
@@ -321,7 +335,7 @@ def _text_of_groups(arguments: argparse.Namespace, groups: "Groups", names: Name
         f"{amount(len(groups.outliers), 'hyperedge')}",
     ]
     if groups.n_clusters == 0:
-        return "\n".join(lines)
+        return "\n".join([*lines, "no two different hyperedges share a vertex"])
     vertices = np.bincount(groups.vertex_labels[groups.vertex_labels >= 0], minlength=groups.n_clusters)
     edges = np.bincount(groups.edge_labels[groups.edge_labels >= 0], minlength=groups.n_clusters)
     head = (

@@ -42,7 +42,7 @@ def find_label(
     hint = (
         f"did you mean {' or '.join(map(repr, near))}?"
         if near
-        else f"known ones are {listed(labels[:5], 60)}"
+        else f"known ones are {listed(list((names or {}).values())[:5] or labels[:5], 60)}"
     )
     raise ValueError(f"{what}: there is no {text!r}; {hint}")
 

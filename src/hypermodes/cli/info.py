@@ -1,6 +1,7 @@
 """``hypermodes info``: what is in a hypergraph file."""
 
 import argparse
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -85,11 +86,10 @@ def _text(file: str, hypergraph: "Hypergraph", found: "Description", seconds: fl
     kinds = ["soft (some p(v|e) below 1)"] * found.soft + ["weighted"] * found.weighted
     lines = [
         ("file", safe(file)),
-        ("vertices", f"{found.vertices:,}, in {_range(found.degrees)} hyperedges"),
-        ("hyperedges", f"{found.hyperedges:,}, of {_range(found.sizes)} vertices"),
+        ("vertices", f"{found.vertices:,}, in {_range(found.degrees, 'hyperedge', 'hyperedges')}"),
+        ("hyperedges", f"{found.hyperedges:,}, of {_range(found.sizes, 'vertex', 'vertices')}"),
         ("incidences", f"{found.incidences:,}, {' and '.join(kinds) or 'neither soft nor weighted'}"),
-        ("ids", f"{listed(hypergraph.vertices[:3], 40)}, ... of vertices; "
-                f"{listed(hypergraph.labels[:3], 40)}, ... of hyperedges"),
+        ("ids", f"{_first(hypergraph.vertices)} of vertices; {_first(hypergraph.labels)} of hyperedges"),
         ("components", f"{found.components:,}; the largest has "
                        f"{amount(found.largest_component, 'vertex', 'vertices')}"),
         ("alone", f"{amount(found.isolated_vertices, 'vertex', 'vertices')} in no hyperedge, "
@@ -111,9 +111,13 @@ def _told(said: dict[str, object]) -> list[str]:
     ]
 
 
-def _range(spread: tuple[int, float, int]) -> str:
+def _first(labels: Sequence[Hashable]) -> str:
+    return listed(labels[:3], 40) + ", ..." * (len(labels) > 3)
+
+
+def _range(spread: tuple[int, float, int], one: str, many: str) -> str:
     low, middle, high = spread
-    return f"{low:,}" if low == high else f"{low:,} to {high:,} (median {number(middle)})"
+    return amount(low, one, many) if low == high else f"{low:,} to {high:,} (median {number(middle)}) {many}"
 
 
 def _size(n: float) -> str:

@@ -8,7 +8,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
@@ -114,9 +114,23 @@ def names_of_vertices(hypergraph: "Hypergraph", attribute: str | None) -> Names:
     if said is None or attribute not in known:
         few = f"has {', '.join(sorted(map(repr, known))[:5])}" if known else "has none"
         raise ValueError(f"names: vertices have no attribute {attribute!r} in this file; it {few}")
+    return _told_names(hypergraph.vertices, said, attribute)
+
+
+def names_of_hyperedges(hypergraph: "Hypergraph", attribute: str | None) -> Names:
+    """What the attribute that names vertices says of hyperedges; None if none has it."""
+    annotations = hypergraph.annotations
+    if attribute is None or annotations is None or annotations.edges.attributes is None:
+        return None
+    return _told_names(hypergraph.labels, annotations.edges.attributes, attribute) or None
+
+
+def _told_names(
+    labels: Sequence[Hashable], said: Sequence[Mapping[str, object] | None], attribute: str
+) -> dict[Hashable, object]:
     return {
         label: one[attribute]
-        for label, one in zip(hypergraph.vertices, said, strict=True)
+        for label, one in zip(labels, said, strict=True)
         if one and one.get(attribute) is not None
     }
 
@@ -174,7 +188,7 @@ def _kind_of_table(path: str) -> Kind | None:
 
     Columns named like hyperedges and vertices make a hypergraph. Numbers under other names are points, and
     so are, without names, fractions; but not after the first two columns of three or four, where they may be
-    weights of incidences.
+    weights of incidences. A number and a word, as of baskets and what is in them, may be either.
     """
     if told_by_content(path) == "parquet":
         try:
@@ -198,6 +212,8 @@ def _kind_of_table(path: str) -> Kind | None:
     if _names_incidences(rows[0]):
         return "hypergraph"
     if not any(map(_is_number, rows[0])):
+        if all(len(row) == 2 and row[0].strip().isdecimal() and not _is_number(row[1]) for row in rows[1:]):
+            return None  # basket,item: 1,milk
         return "points" if len(rows) > 1 and any(map(_is_number, rows[1])) else None
     telling = slice(None, 2) if len(rows[0]) in (3, 4) else slice(None)
     return "points" if any(_is_fraction(cell) for row in rows for cell in row[telling]) else None

@@ -158,7 +158,7 @@ def _text(
         f"{amount(len(modes), 'mode')}, {certified:,} certified{shifted}",
     ]
     if not ranks:
-        return "\n".join(lines)
+        return "\n".join([*lines, "no two hyperedges share a vertex"])
     head = (
         "rank",
         "density",

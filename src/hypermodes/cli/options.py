@@ -132,7 +132,7 @@ def add_names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--names",
         metavar="ATTRIBUTE",
-        help="call vertices by this attribute of theirs, such as name or label",
+        help="call vertices, and hyperedges that have it, by this attribute, such as name or label",
     )
 
 

@@ -1,6 +1,7 @@
 """The parser of all commands. Each command's file adds its own arguments to it."""
 
 import argparse
+from typing import NoReturn
 
 from hypermodes import __version__
 from hypermodes.cli import cluster, completion, convert, demo, info, match, modes, query, reproduce, saliency
@@ -20,9 +21,17 @@ exit codes: 0 fine; 1 bad input or file; 2 bad usage; 130 interrupted
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, not below a page of options."""
+
+    def error(self, message: str) -> NoReturn:
+        message = message.removeprefix("argument ")
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Build the parser; it imports nothing heavy."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="hypermodes",
         description=_DESCRIPTION,
         epilog=_EPILOG,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypermodes.cli.documents import Answer, Table, check_targets, deliver, together
 from hypermodes.cli.identifiers import find_label
-from hypermodes.cli.inputs import Names, names_of_vertices, on_disk, read_hypergraph
+from hypermodes.cli.inputs import Names, names_of_hyperedges, names_of_vertices, on_disk, read_hypergraph
 from hypermodes.cli.options import Commands, add_input, add_names, add_reading, add_results, command
 from hypermodes.cli.terminal import listed, number, safe, width
 
@@ -64,8 +64,11 @@ def _run(arguments: argparse.Namespace) -> None:
 
     with on_disk(arguments) as path:
         hypergraph = read_hypergraph(arguments, path)
-    asked = [("hyperedge", find_label(text, hypergraph.labels, "edge")) for text in arguments.edge]
     names = names_of_vertices(hypergraph, arguments.names)
+    edge_names = names_of_hyperedges(hypergraph, arguments.names)
+    asked = [
+        ("hyperedge", find_label(text, hypergraph.labels, "edge", edge_names)) for text in arguments.edge
+    ]
     asked += [("vertex", find_label(text, hypergraph.vertices, "vertex", names)) for text in arguments.vertex]
     seeker = Seeker(hypergraph)
     found = []
@@ -74,7 +77,7 @@ def _run(arguments: argparse.Namespace) -> None:
         found.append(_Found(kind, label, mode, _strength(hypergraph, mode, kind, label)))
     deliver(
         Answer(
-            text=lambda: "\n\n".join(_text(hypergraph, one, names) for one in found),
+            text=lambda: "\n\n".join(_text(hypergraph, one, names, edge_names) for one in found),
             document=lambda: _document(hypergraph, found, names),
             table=lambda: _table(hypergraph, found, names),
         ),
@@ -133,12 +136,13 @@ def _table(hypergraph: "Hypergraph", found: Sequence[_Found], names: Names) -> T
     return head, rows()
 
 
-def _text(hypergraph: "Hypergraph", one: _Found, names: Names) -> str:
+def _text(hypergraph: "Hypergraph", one: _Found, names: Names, edge_names: Names) -> str:
     from hypermodes.cli.records import called, central_vertices, certificate_line, heaviest
 
     name = f"{one.kind} {safe(str(one.label))}"
-    if one.kind == "vertex" and names is not None and one.label in names:
-        name += f" ({safe(str(names[one.label]))})"
+    own = (names if one.kind == "vertex" else edge_names) or {}
+    if one.label in own:
+        name += f" ({safe(str(own[one.label]))})"
     if one.mode is None:
         why = (
             "is in no hyperedge that touches another"
@@ -153,7 +157,7 @@ def _text(hypergraph: "Hypergraph", one: _Found, names: Names) -> str:
         ("belongs", _belonging(one, edges)),
         ("density", number(one.mode.density)),
         ("vertices", f"{len(vertices):,}: {listed(vertices, room - 5)}"),
-        ("hyperedges", f"{len(edges):,}: {listed(edges, room - 5)}"),
+        ("hyperedges", f"{len(edges):,}: {listed(called(edges, edge_names), room - 5)}"),
         ("certificate", certificate_line(one.mode)),
     ]
     return "\n".join([name, *(f"  {key + ':':<13}{said}" for key, said in lines)])

@@ -59,9 +59,9 @@ def certificate_record(mode: Mode) -> dict[str, object]:
     }
 
 
-def called(vertices: Sequence[Hashable], names: Mapping[Hashable, object] | None) -> Sequence[object]:
-    """What vertices are called: their names, or their labels where they have none."""
-    return vertices if names is None else [names.get(vertex, vertex) for vertex in vertices]
+def called(labels: Sequence[Hashable], names: Mapping[Hashable, object] | None) -> Sequence[object]:
+    """What vertices or hyperedges are called: their names, or their labels where they have none."""
+    return labels if names is None else [names.get(label, label) for label in labels]
 
 
 def mode_record(

@@ -56,7 +56,7 @@ def clipped(text: str, room: int) -> str:
 
 
 def listed(items: Sequence[object], room: int) -> str:
-    """Items with commas between them; those there is no room for are counted."""
+    """Items with commas between them, or semicolons where some have commas; what has no room is counted."""
     texts: list[str] = []
     used = 0
     for number, item in enumerate(items):
@@ -64,10 +64,11 @@ def listed(items: Sequence[object], room: int) -> str:
         left = len(items) - number - 1
         tail = len(f", +{left} more") if left else 0
         if texts and used + 2 + columns_of(text) + tail > room:
-            return f"{', '.join(texts)}, +{left + 1} more"
+            texts.append(f"+{left + 1} more")
+            break
         used += columns_of(text) + 2 * bool(texts)
         texts.append(text)
-    return ", ".join(texts)
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[int] = ()) -> list[str]:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from hypermodes.clustering import Clustering
 from hypermodes.files import replacing
 from hypermodes.report.content import Report
-from hypermodes.report.naming import Names, given_names, vertex_names
+from hypermodes.report.naming import Names, edge_names, given_names, vertex_names
 from hypermodes.report.of_groups import report_of_groups
 from hypermodes.report.of_modes import report_of_modes
 from hypermodes.report.of_points import report_of_points
@@ -52,6 +52,7 @@ def write_report(
         What to call vertices instead of their labels, or points instead of their row numbers: a mapping from
         these, a sequence with one name each, or an attribute that the file the hypergraph was read from has
         for its vertices. If not given, the attribute ``name`` or ``label``, where it tells vertices apart.
+        Hyperedges that have such an attribute are called by it as well.
 
     Notes
     -----
@@ -84,9 +85,11 @@ def report_of(result: Any, title: str | None = None, points: Any = None, names: 
             f"points: expected None for a {type(result).__name__}; only a Clustering is drawn on points"
         )
     if isinstance(result, ModeSet):
-        return report_of_modes(result, title, vertex_names(result.hypergraph, names))
+        hypergraph = result.hypergraph
+        return report_of_modes(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
     if all(hasattr(result, attribute) for attribute in _GROUPS):
-        return report_of_groups(result, title, vertex_names(result.hypergraph, names))
+        hypergraph = result.hypergraph
+        return report_of_groups(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
     raise ValueError(
         f"result: expected a ModeSet, a Clustering or Groups, as find_modes, cluster_points and cluster give "
         f"them; got a {type(result).__name__}"

@@ -17,6 +17,7 @@ from hypermodes.report.wording import quantity, shown
 MOST_ROWS = 5_000  # rows of the table
 MOST_NAMES = 40  # members named in a row
 MOST_TEXT = 1_200_000  # characters of all the names in a list, which bounds the page at a few megabytes
+_POSITION = 6  # characters that a position takes
 MOST_TOP = 8  # groups told in full before any interaction
 
 
@@ -66,33 +67,43 @@ class Column:
 class Listing:
     """Who is in each row, strongest first: names kept once, rows as positions among them.
 
-    ``totals`` are the true numbers, of which a row may name fewer.
+    ``totals`` are the true numbers, of which a row may name fewer. ``rest`` are members that are not shown,
+    but found by the filter.
     """
 
     title: str
     names: list[str]
     rows: list[list[int]]
     totals: list[int]
+    rest: list[list[int]]
 
     @classmethod
-    def of(cls, title: str, strength: sp.csr_array, name: Callable[[int], Hashable]) -> "Listing":
-        """Name the strongest entries of each row of a matrix, as long as there is room."""
+    def of(
+        cls, title: str, strength: sp.csr_array, name: Callable[[int], Hashable], *, find_all: bool = False
+    ) -> "Listing":
+        """Name the strongest entries of each row of a matrix, and to be found the rest, as there is room."""
         names: list[str] = []
         place: dict[int, int] = {}
-        rows, room = [], MOST_TEXT
-        for k in range(strength.shape[0]):
+        room = MOST_TEXT
+
+        def told(items: np.ndarray, each: int) -> list[int]:
+            nonlocal room
             row: list[int] = []
-            for item in strongest(strength, k)[:MOST_NAMES].tolist():
+            for item in items.tolist():
+                text = shown(name(item)) if item not in place else ""
+                if room < len(text) + each:
+                    break
+                room -= len(text) + each
                 if item not in place:
-                    text = shown(name(item))
-                    if room < len(text):
-                        break
-                    room -= len(text)
                     place[item] = len(names)
                     names.append(text)
                 row.append(place[item])
-            rows.append(row)
-        return cls(title, names, rows, np.diff(strength.indptr).tolist())
+            return row
+
+        members = [strongest(strength, k) for k in range(strength.shape[0])]
+        rows = [told(items[:MOST_NAMES], 0) for items in members]
+        rest = [told(items[MOST_NAMES:], _POSITION) if find_all else [] for items in members]
+        return cls(title, names, rows, np.diff(strength.indptr).tolist(), rest)
 
 
 def strongest(strength: sp.csr_array, k: int) -> np.ndarray:

@@ -31,6 +31,19 @@ def vertex_names(hypergraph: Any, names: Names) -> Callable[[Any], Any]:
     return given_names(labels, names, "vertex")
 
 
+def edge_names(hypergraph: Any, names: Names) -> Callable[[Any], Any]:
+    """The same for hyperedges: by the attribute that names vertices, or else ``name`` or ``label``."""
+    if hypergraph is None or hypergraph.annotations is None:
+        return lambda label: label
+    for attribute in (names,) if isinstance(names, str) else USUAL:
+        called = hypergraph.annotations.edges.attribute(attribute)
+        told = [str(x) for x in called if x is not None]
+        if told and (isinstance(names, str) or len(set(told)) == len(told)):
+            known = {label: x for label, x in zip(hypergraph.labels, called, strict=True) if x is not None}
+            return lambda label: known.get(label, label)
+    return lambda label: label
+
+
 def given_names(labels: Sequence[Hashable], names: Names, what: str) -> Callable[[Any], Any]:
     """The same for anything that has labels."""
     if names is None:

@@ -16,13 +16,24 @@ from hypermodes.report.wording import quantity, share
 NOUN = Noun("group", "groups")
 
 
-def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], Hashable]) -> Report:
-    """Say what was found by `cluster`, largest groups first."""
+def report_of_groups(
+    groups: Any,
+    title: str | None,
+    name: Callable[[Hashable], Hashable],
+    edge_name: Callable[[Hashable], Hashable],
+) -> Report:
+    """Say what was found by `cluster`, largest groups first.
+
+    Members come in the order of how much of a group they carry, membership times d(v). By membership alone
+    those would come first that have one hyperedge and are nowhere else, and not those a group is about.
+    """
     hypergraph = groups.hypergraph
     n_rows = min(int(groups.n_clusters), MOST_ROWS)
     strength = _members(groups.memberships, n_rows)
-    vertices = hypergraph.vertices
-    listing = Listing.of("Members", strength, lambda v: name(vertices[v]))
+    vertices, labels = hypergraph.vertices, hypergraph.labels
+    carried = sp.csr_array(strength.multiply(hypergraph.vertex_degrees[None, :]))
+    listing = Listing.of("Members", carried, lambda v: name(vertices[v]), find_all=True)
+    cores = Listing.of("Hyperedges of its core", _cores(groups, n_rows), lambda e: edge_name(labels[e]))
     found, table = table_of(groups.modes[:n_rows])
     density, *certificate = columns_of(table, found, n_rows, "Core density")
     columns = (
@@ -41,7 +52,7 @@ def report_of_groups(groups: Any, title: str | None, name: Callable[[Hashable], 
         facts=input_facts(hypergraph),
         noun=NOUN,
         columns=columns,
-        listings=(listing,),
+        listings=(listing, cores),
         verdicts=VERDICTS,
         verdict_of=verdict_of(table, found, n_rows),
         top=list(range(min(n_rows, MOST_TOP))),
@@ -65,12 +76,27 @@ def _members(memberships: sp.csr_array, n_rows: int) -> sp.csr_array:
     return sp.csr_array(sp.csc_array(shares)[:, :n_rows].T)
 
 
+def _cores(groups: Any, n_rows: int) -> sp.csr_array:
+    """Groups by hyperedges: the shares of the modes at their cores."""
+    modes = groups.modes[:n_rows]
+    ends = np.cumsum([0, *(0 if mode is None else len(mode) for mode in modes)])
+    told = [mode for mode in modes if mode is not None]
+    weights = np.concatenate([np.empty(0), *(mode.weights for mode in told)])
+    support = np.concatenate([np.empty(0, np.int64), *(mode.support for mode in told)])
+    return sp.csr_array((weights, support, ends), shape=(n_rows, groups.edge_labels.size))
+
+
 def _sizes(labels: np.ndarray, n_rows: int) -> np.ndarray:
     return np.bincount(labels[(labels >= 0) & (labels < n_rows)], minlength=n_rows)
 
 
 def _headline(groups: Any) -> str:
     n_vertices, n_edges = groups.vertex_labels.size, groups.edge_labels.size
+    if not groups.n_clusters:
+        return (
+            f"No groups in {VERTEX.counted(n_vertices)} and {EDGE.counted(n_edges)}: "
+            "no two different hyperedges share a vertex."
+        )
     alone, out = int((groups.vertex_labels < 0).sum()), int((groups.edge_labels < 0).sum())
     said = [
         f"{NOUN.counted(int(groups.n_clusters))} in {VERTEX.counted(n_vertices)} and {EDGE.counted(n_edges)}."

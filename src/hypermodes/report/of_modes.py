@@ -19,7 +19,12 @@ NOUN = Noun("mode", "modes")
 EDGE, VERTEX = Noun("hyperedge", "hyperedges"), Noun("vertex", "vertices")
 
 
-def report_of_modes(modes: ModeSet, title: str | None, name: Callable[[Hashable], Hashable]) -> Report:
+def report_of_modes(
+    modes: ModeSet,
+    title: str | None,
+    name: Callable[[Hashable], Hashable],
+    edge_name: Callable[[Hashable], Hashable],
+) -> Report:
     """Say what was found by `find_modes`, densest modes first."""
     n_rows, hypergraph = min(len(modes), MOST_ROWS), modes.hypergraph
     table, rows = modes.table, np.arange(n_rows)
@@ -32,7 +37,7 @@ def report_of_modes(modes: ModeSet, title: str | None, name: Callable[[Hashable]
         strength = vertex_strength(hypergraph, shares)
         listings = (
             Listing.of("Vertices", strength, lambda v: name(vertices[v])),
-            Listing.of("Hyperedges", sp.csr_array(shares.T), lambda e: labels[e]),
+            Listing.of("Hyperedges", sp.csr_array(shares.T), lambda e: edge_name(labels[e])),
         )
     first = _first(table, n_rows)
     density, *certificate = columns_of(first, rows, n_rows, "Density")
@@ -185,6 +190,11 @@ def _notes(modes: ModeSet, n_rows: int, n_drawn: int, listings: tuple[Listing, .
 
 def missing_names(listings: tuple[Listing, ...]) -> list[str]:
     """Say where rows name fewer members than they have."""
-    if any(sum(listing.totals) > sum(map(len, listing.rows)) for listing in listings):
-        return [f"Rows name their strongest members, {MOST_NAMES} at most; the numbers count all of them."]
-    return []
+    told = [sum(map(len, listing.rows)) for listing in listings]
+    totals = [sum(listing.totals) for listing in listings]
+    if told == totals:
+        return []
+    found = [n + sum(map(len, listing.rest)) for n, listing in zip(told, listings, strict=True)]
+    knows = "the filter knows all of them" if found == totals else "the filter does not know the others"
+    named = f"Rows name their strongest members, {MOST_NAMES} at most"
+    return [f"{named}; the numbers count all of them, and {knows}."]

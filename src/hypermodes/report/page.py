@@ -156,7 +156,7 @@ def _picture(report: Report) -> str:
         heading = f"The {report.noun.many} as a drawing"
         said = (
             f"Each bubble is one {report.noun.one}, each dot in it a member, the strongest in the middle. "
-            "Lines join bubbles that share members. Zoom in to read the names."
+            "Lines join bubbles that share members. Zoom in to read all names."
         )
         drawing = f"{report.noun.many} as bubbles of their members"
     return _figure(

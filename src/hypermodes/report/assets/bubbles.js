@@ -79,7 +79,17 @@ function drawBubbles(figure, given) {
         drawText(context, r * scale > 40 ? rowName(row) : String(row), sx, top, { size: 13, bold: true });
       }
     }
-    if (scale < 34) return;
+    if (scale < 34) { // no room for all names: each bubble has that of its strongest member
+      for (const { row, x, y, r, dots } of all) {
+        const letters = Math.floor((2.4 * r * scale) / 6.6);
+        if (!dots.length || letters < 8) continue;
+        const full = names[dots[0].name];
+        const text = full.length > letters ? `${full.slice(0, letters - 1)}…` : full;
+        const [sx, sy] = view.toScreen(x, y);
+        if (room(sx, sy, 6.6 * text.length, 15)) drawText(context, text, sx, sy);
+      }
+      return;
+    }
     for (const { dots } of all) {
       for (const { name, x, y } of dots) {
         const [sx, sy] = view.toScreen(x, y);

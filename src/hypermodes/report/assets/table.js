@@ -6,7 +6,7 @@ function makeTable(section) {
   const state = { column: -1, down: false, words: [], page: 0, size: 25, open: new Set() };
   // What the filter looks at: the number of the row, its verdict and the names of all its members.
   const text = Array.from({ length: n }, (_, row) =>
-    [rowName(row), verdict(row).word, ...data.listings.flatMap(({ names, rows }) => rows[row].map((k) => names[k]))]
+    [rowName(row), verdict(row).word, ...data.listings.flatMap(({ names, rows, rest }) => [...rows[row], ...rest[row]].map((k) => names[k]))]
       .join("\n").toLowerCase());
 
   const filter = make("input", { type: "search", autocomplete: "off", spellcheck: "false" });
