@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
+    from hypermodes.folder import FolderWriter as FolderWriter
+    from hypermodes.folder import open as open  # noqa: A004
+    from hypermodes.folder import write_folder as write_folder
     from hypermodes.groups import Groups as Groups
     from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
@@ -75,6 +78,7 @@ _HOME = {
     "Changes": "changes",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
+    "FolderWriter": "folder",
     "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Features": "construct.correspondences",
@@ -112,6 +116,7 @@ _HOME = {
     "match_groups": "matching",
     "match_images": "image_matching",
     "pairwise_affinity": "construct.correspondences",
+    "open": "folder",
     "read": "interop.formats",
     "read_points": "point_tables",
     "removal": "changes",
@@ -121,11 +126,12 @@ _HOME = {
     "to_networkx": "interop.networkx",
     "to_xgi": "interop.xgi",
     "write": "interop.formats",
+    "write_folder": "folder",
     "write_report": "report",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}
 
-__all__ = ["__version__", *sorted(_HOME)]
+__all__ = ["__version__", *sorted(_HOME.keys() - {"open"})]  # a star import leaves Python's own open alone
 
 
 class _Package(ModuleType):

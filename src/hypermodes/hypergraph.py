@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, SupportsIndex
 
 import numpy as np
 import scipy.sparse as sp
@@ -155,6 +155,13 @@ class Hypergraph:
         """Build from the matrix H of the paper, |V| x |E|, sparse or dense: rows are vertices."""
         return cls(incidence, _listed("weights", weights), vertices, labels, annotations)  # type: ignore[arg-type]
 
+    @classmethod
+    def _trusted(cls, **parts: Any) -> Self:
+        """Take parts that were checked when they were written, as they are: nothing of them is read."""
+        hypergraph = cls.__new__(cls)
+        hypergraph.__dict__.update({field.name: None for field in fields(cls)} | parts)
+        return hypergraph
+
     def subset(self, edges: Iterable[Hashable]) -> "Hypergraph":
         """Keep the hyperedges with these labels, in this order, with their labels; all vertices stay.
 
@@ -212,6 +219,16 @@ class Hypergraph:
         """|e|, the number of vertices of each hyperedge whatever their probabilities."""
         return _frozen(np.diff(self.incidence.indptr).astype(np.int64))
 
+    @cached_property
+    def is_soft(self) -> bool:
+        """Whether any p(v|e) is below 1."""
+        return bool((self.incidence.data != 1).any())
+
+    @property
+    def stored_rows(self) -> Mapping[str, np.ndarray] | None:
+        """What the kernels read, where it lies on disk beside the hypergraph (see `folder`); else None."""
+        return self.__dict__.get("_stored_rows")
+
     def edge_index(self, label: Hashable) -> int:
         """Position of the hyperedge with this label."""
         return names.position(self.labels, self._edge_positions, label, "hyperedge")
@@ -252,6 +269,10 @@ class Hypergraph:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Pickle and copy as any object, but one that lies on disk by its place there."""
+        return self.__dict__.get("_reopened_by") or super().__reduce_ex__(protocol)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Freeze copies as well: a pickle or a deep copy brings fresh arrays."""
         fields = ("incidence", "weights", "vertices", "labels", "annotations")
@@ -264,7 +285,7 @@ class Hypergraph:
         size = f"{low}" if low == high else f"{low} to {high}"
         hyperedges = "hyperedge" if self.n_edges == 1 else "hyperedges"
         vertices = "vertex" if self.n_vertices == 1 else "vertices"
-        marks = ["soft"] * bool((self.incidence.data != 1).any())
+        marks = ["soft"] * self.is_soft
         marks += ["weighted"] * bool((self.weights != 1).any())
         return (
             f"Hypergraph({self.n_vertices} {vertices}, {self.n_edges} {hyperedges} of {size} "

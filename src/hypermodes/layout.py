@@ -4,6 +4,7 @@ The starts of a block are neighbours then, and find what they touch in the cache
 random order this halves the time of a shift, and it keeps the time from growing with their number.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,36 @@ _ORDERED = range(2048, 2**30)  # entries worth putting in order: below all is in
 def lay_out(affinity: Affinity) -> tuple[Any, np.ndarray]:
     """The graph of an affinity, and the row of each hyperedge: twins share one (see `_kernels.graph`)."""
     if isinstance(affinity, HyperedgeAffinity):
+        stored = affinity.hypergraph.stored_rows
+        if stored is not None:
+            return _in_place(stored)
         return _hypergraph(affinity.hypergraph.incidence, affinity.rate)
     return _matrix(affinity.matrix())
+
+
+def _in_place(stored: Mapping[str, np.ndarray]) -> tuple[Any, np.ndarray]:
+    """Rows as they lie on disk, in the order they were written."""
+    from hypermodes._kernels.graph import Graph
+
+    arrays = {name: unlocked(array) for name, array in stored.items()}
+    class_of = arrays.pop("class_of")
+    return Graph(row_val=np.empty(0), **arrays), class_of
+
+
+class _Window:
+    """Shows the memory of an array without saying that it is read-only, and keeps it alive."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def unlocked(array: np.ndarray) -> np.ndarray:
+    """The same memory as an array that numba does not take for read-only.
+
+    Else kernels, which write to no array of a graph, would be compiled a second time for read-only ones.
+    """
+    return array if array.flags.writeable or array.size == 0 else np.asarray(_Window(array))
 
 
 def _hypergraph(incidence: sp.csc_array, rate: np.ndarray) -> tuple[Any, np.ndarray]:

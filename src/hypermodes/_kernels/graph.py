@@ -68,13 +68,21 @@ def workspace(graph):
 
 def first_twins(ptr, vertices, rate):
     """For each hyperedge the first one with the same shared vertices and rate (itself, as a rule)."""
-    n = rate.size
+    return confirmed_twins(ptr, vertices, rate, twin_keys(ptr, vertices, rate))
+
+
+def twin_keys(ptr, vertices, rate):
+    """A number for each hyperedge that is equal for twins and, as a rule, for no others."""
     scrambled = scramble(vertices.astype(np.uint64) + np.uint64(1))
     sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(scrambled, dtype=np.uint64)))
-    key = scramble(sums[ptr[1:]] - sums[ptr[:-1]] + scramble(rate.astype(np.float64).view(np.uint64)))
+    return scramble(sums[ptr[1:]] - sums[ptr[:-1]] + scramble(rate.astype(np.float64).view(np.uint64)))
+
+
+def confirmed_twins(ptr, vertices, rate, key):
+    """The first twin of each hyperedge, given their keys."""
     order = np.argsort(key, kind="stable")
     same_key = np.concatenate(([False], key[order][1:] == key[order][:-1]))
-    first = np.arange(n)
+    first = np.arange(rate.size)
     if same_key.any():
         _confirm_twins(ptr, vertices, rate, order, same_key, first)
     return first

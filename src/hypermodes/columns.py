@@ -1,0 +1,100 @@
+"""Columns on disk: plain ``.npy`` files, written piece by piece and read in place, never unpickled."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+PIECE = 1 << 20  # entries read at a time where all of a column is read
+
+
+class Entry(NamedTuple):
+    """What a column is said to hold: its type, its length, and a digest of its bytes."""
+
+    dtype: str
+    length: int
+    digest: str
+
+
+class Column:
+    """A ``.npy`` file that grows: its length is put into the header when it is closed.
+
+    NumPy leaves room in the header for the longest array there can be, so that it is rewritten in place.
+    """
+
+    def __init__(self, path: Path, dtype: Any) -> None:
+        self.path, self.dtype, self.length = path, np.dtype(dtype), 0
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._file: BinaryIO = path.open("xb")
+        self._write_header()
+
+    def append(self, values: np.ndarray) -> None:
+        """Write values behind those that are there."""
+        content = np.ascontiguousarray(values, dtype=self.dtype)
+        if content.size:
+            self._digest.update(content.data)
+            self._file.write(content.data)
+            self.length += content.size
+
+    def close(self) -> Entry:
+        """Finish the file, and say what it holds."""
+        self._file.seek(0)
+        self._write_header()
+        self._file.close()
+        return Entry(self.dtype.str, self.length, self._digest.hexdigest())
+
+    def abandon(self) -> None:
+        """Let go of the file as it is."""
+        self._file.close()
+
+    def _write_header(self) -> None:
+        head = {
+            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "fortran_order": False,
+            "shape": (self.length,),
+        }
+        np.lib.format.write_array_header_1_0(self._file, head)
+
+
+def mapped(path: Path, dtype: Any, length: int) -> np.ndarray:
+    """A column read in place. Header and size must be what they should be; no entry is looked at.
+
+    Links, devices and pipes are refused: what is outside the folder is not part of it.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        raise ValueError(f"{path.name} is missing") from None
+    except OSError as error:
+        reason = "it is a link" if path.is_symlink() else error.strerror
+        raise ValueError(f"{path.name} cannot be read: {reason}") from None
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"{path.name} is no plain file")
+        try:
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError("it is of another version")
+            shape, fortran, stored = np.lib.format.read_array_header_1_0(file)
+        except (ValueError, EOFError, SyntaxError) as error:
+            raise ValueError(f"{path.name} is no .npy file: {' '.join(str(error).split())}") from None
+        if stored != np.dtype(dtype) or stored.hasobject or fortran or shape != (length,):
+            raise ValueError(f"{path.name} holds {stored} of shape {shape}; expected {dtype}, {(length,)}")
+        begin = file.tell()
+        wanted = begin + length * np.dtype(dtype).itemsize
+        if found.st_size != wanted:
+            raise ValueError(f"{path.name} has {found.st_size} bytes; expected {wanted}")
+        if length == 0:
+            return np.empty(0, dtype)
+        return np.asarray(np.memmap(file, dtype=dtype, mode="r", offset=begin, shape=(length,)))
+
+
+def digest_of(values: np.ndarray) -> str:
+    """The digest a column of these values has."""
+    digest = hashlib.blake2b(digest_size=16)
+    for low in range(0, values.size, PIECE):
+        digest.update(np.ascontiguousarray(values[low : low + PIECE]).data)
+    return digest.hexdigest()

@@ -1,0 +1,603 @@
+"""Hypergraphs on disk: a folder of plain ``.npy`` files, written block by block, read in place.
+
+The layout, version 1 (see also docs/scale.md). All numbers are little-endian; n_edges, n_vertices and
+n_incidences are in ``meta.json``, with the type, length and BLAKE2b digest of every column.
+
+======================================  =====================================================================
+``edge_pointers``, ``edge_vertices``    int32; hyperedge i has edge_vertices[edge_pointers[i]:…[i+1]]; sorted
+``vertex_pointers``, ``vertex_edges``   the same by vertex
+``edge_values``, ``vertex_values``      float64; p(v|e) in these two orders, if any is below 1
+``ones``                                float64; else: as many ones, for both
+``weights``, ``degrees``                float64; w(e) and δ(e)
+``row_…``                               what the kernels read: hyperedges without the vertices nobody shares,
+                                        twins as one (see `layout`)
+``vertices.json``, ``labels.json``      names, if they are not 0, 1, 2, …
+======================================  =====================================================================
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes import labels as names
+from hypermodes.columns import PIECE, Column, Entry, digest_of, mapped
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.transposing import row_ranges, transpose
+
+FORMAT: Final = "hypermodes-folder"
+VERSION: Final = 1
+MOST: Final = np.iinfo(np.int32).max - 1  # incidences, hyperedges or vertices
+_META: Final = "meta.json"
+_LARGEST_META: Final = 1 << 20
+_GROWING: Final = (
+    ("edge_pointers", "<i4"), ("edge_vertices", "<i4"), ("edge_values", "<f8"), ("weights", "<f8"),
+    ("degrees", "<f8"),
+)  # fmt: skip
+
+
+def write_folder(
+    hypergraph: Hypergraph | Iterable[Any],
+    path: str | os.PathLike[str],
+    *,
+    n_vertices: int | None = None,
+    vertices: Iterable[Hashable] | None = None,
+    memory: int = 1 << 28,
+) -> None:
+    """Write a hypergraph, or blocks of one as they come, to a folder that `open` reads in place.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph, or iterable of blocks
+        Blocks are as in `FolderWriter.append`; never more than one of them is held.
+    path : path
+        The folder to make; it must not exist. It is there when all of it is written, or not at all.
+    n_vertices : int, optional
+        Number of vertices; needed for blocks.
+    vertices : iterable of hashables, optional
+        Names of the vertices; for blocks.
+    memory : int
+        Bytes to use, about, besides 32 for each vertex and hyperedge.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> H = Hypergraph.from_edges([[1, 2, 3], [2, 3, 4]])
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_folder(H, f"{place}/small")
+    ...     open(f"{place}/small") == H
+    True
+    """
+    if isinstance(hypergraph, Hypergraph):
+        n_vertices, vertices = hypergraph.n_vertices, hypergraph.vertices
+        hypergraph = (hypergraph,)
+    if n_vertices is None:
+        raise ValueError("n_vertices: blocks do not say how many vertices there are in all; got None")
+    with FolderWriter(path, n_vertices, vertices=vertices, memory=memory) as writer:
+        for block in hypergraph:
+            writer.append(block)
+
+
+class FolderWriter:
+    """Writes a hypergraph of any size to a folder, hyperedges block by block.
+
+    Parameters
+    ----------
+    path : path
+        The folder to make; it must not exist.
+    n_vertices : int
+        Number of vertices in all.
+    vertices : iterable of hashables, optional
+        Their names; 0, 1, 2, … if not given.
+    memory : int
+        Bytes to use, about, besides 32 for each vertex and hyperedge.
+
+    Notes
+    -----
+    Everything goes to a hidden folder beside ``path``, which takes its place when the ``with`` block ends
+    well. Hyperedges that share vertices should come near each other: the kernels find what they touch in
+    pages that are in memory already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with FolderWriter(f"{place}/rings", n_vertices=6) as writer:
+    ...         writer.append(np.array([[0, 1, 2], [1, 2, 3]]))
+    ...         writer.append(np.array([[3, 4], [4, 5]]), weights=[1.0, 2.0])
+    ...     open(f"{place}/rings")
+    Hypergraph(6 vertices, 4 hyperedges of 2 to 3 vertices, 10 incidences, weighted)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        n_vertices: int,
+        *,
+        vertices: Iterable[Hashable] | None = None,
+        memory: int = 1 << 28,
+    ) -> None:
+        self.path = Path(path)
+        if isinstance(n_vertices, bool) or not isinstance(n_vertices, int | np.integer):
+            raise ValueError(f"n_vertices: expected a whole number; got {n_vertices!r}")
+        if not 0 < n_vertices <= MOST:
+            raise ValueError(f"n_vertices: expected 1 to {MOST}; got {n_vertices}")
+        if self.path.exists() or self.path.is_symlink():
+            raise FileExistsError(f"path: {os.fspath(path)!r} is there already; expected a folder to make")
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(
+                f"path: cannot write {os.fspath(path)!r}, there is no folder {str(self.path.parent)!r}"
+            )
+        self.n_vertices, self.n_edges, self.n_incidences = int(n_vertices), 0, 0
+        self._vertices = names.as_labels("vertices", vertices, self.n_vertices, "vertex")
+        self._memory, self._soft, self._closed = memory, False, False
+        self._counts = np.zeros(self.n_vertices, np.int64)
+        self._named: bool | None = None
+        self._columns: dict[str, Column] = {}
+        self._written: dict[str, Entry] = {}
+        self._labels: BinaryIO | None = None
+        try:
+            self._folder = Path(tempfile.mkdtemp(dir=self.path.parent, prefix=f".{self.path.name}."))
+        except OSError as error:
+            raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
+
+    def append(
+        self, block: Any, weights: Iterable[float] | None = None, labels: Iterable[Hashable] | None = None
+    ) -> None:
+        """Add hyperedges behind those that are there.
+
+        Parameters
+        ----------
+        block : Hypergraph, (n, k) array of int, or (n_vertices, n) sparse matrix
+            A hypergraph over the same vertices; or numbers of vertices, a row a hyperedge; or p(v|e).
+        weights : iterable of float, optional
+            w(e) > 0; all 1 if not given.
+        labels : iterable of hashables, optional
+            Names of the hyperedges: for all blocks, or for none.
+        """
+        block = self._checked(block, weights, labels)
+        named = not isinstance(block.labels, range)
+        if self._named not in (None, named):
+            raise ValueError("labels: expected names for the hyperedges of all blocks, or of none")
+        if max(self.n_incidences + block.incidence.nnz, self.n_edges + block.n_edges) > MOST:
+            raise ValueError(
+                f"block: a folder holds at most {MOST} incidences; see docs/scale.md on how to cut"
+            )
+        if self.n_edges == 0:
+            for name, kind in _GROWING:
+                self._column(name, kind)
+            self._columns["edge_pointers"].append(np.zeros(1))
+        incidence = block.incidence
+        self._columns["edge_pointers"].append(incidence.indptr[1:].astype(np.int64) + self.n_incidences)
+        self._columns["edge_vertices"].append(incidence.indices)
+        self._columns["edge_values"].append(incidence.data)
+        self._columns["weights"].append(block.weights)
+        self._columns["degrees"].append(block.edge_degrees)
+        self._counts += np.bincount(incidence.indices, minlength=self.n_vertices)
+        if named:
+            listed = names.encode("labels", block.labels).tobytes()
+            if self._labels is None:
+                self._labels = (self._folder / "labels.json").open("xb")
+            self._labels.write((b"[" if self._named is None else b", ") + listed[1:-1])
+        self._named, self._soft = named, self._soft or block.is_soft
+        self.n_edges += block.n_edges
+        self.n_incidences += int(incidence.nnz)
+
+    def close(self) -> None:
+        """Finish: the hyperedges of each vertex, what the kernels read, and the name of the folder.
+
+        Leaving the ``with`` block does it; a second time does nothing.
+        """
+        if self._closed:
+            return
+        if self.n_edges == 0:
+            raise ValueError("block: expected at least one hyperedge in all; got none")
+        for name in tuple(self._columns):
+            self._finish(name)
+        pointers, vertices = self._stored("edge_pointers"), self._stored("edge_vertices")
+        values = self._stored("edge_values") if self._soft else None
+        self._write_pointers("vertex_pointers", "<i4", self._counts)
+        self._transpose(pointers, vertices, values, self._counts, "vertex")
+        if values is None:
+            (self._folder / "edge_values.npy").rename(self._folder / "ones.npy")
+            self._written["ones"] = self._written.pop("edge_values")
+        n_rows = self._lay_out(pointers, vertices)
+        del pointers, vertices, values
+        self._write_names()
+        meta = {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_vertices": self.n_vertices,
+            "n_edges": self.n_edges,
+            "n_incidences": self.n_incidences,
+            "n_rows": n_rows,
+            "n_row_incidences": self._written.get("row_vertices", self._written["edge_vertices"]).length,
+            "soft": self._soft,
+            "names": {
+                name: hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+                for name in ("vertices", "labels")
+                if (path := self._folder / f"{name}.json").exists()
+            },
+            "columns": {name: list(entry) for name, entry in sorted(self._written.items())},
+        }
+        (self._folder / _META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
+        mask = os.umask(0)
+        os.umask(mask)
+        self._folder.chmod(0o777 & ~mask)  # mkdtemp makes folders private
+        self._folder.rename(self.path)
+        self._closed = True
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        for column in self._columns.values():
+            column.abandon()
+        if self._labels is not None:
+            self._labels.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self.abandon()
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def _checked(self, block: Any, weights: Any, labels: Any) -> Hypergraph:
+        if isinstance(block, Hypergraph):
+            if weights is not None or labels is not None:
+                raise ValueError("block: a Hypergraph has its own weights and labels; got others as well")
+            if block.n_vertices != self.n_vertices:
+                raise ValueError(
+                    f"block: expected a hypergraph over {self.n_vertices} vertices; got {block.n_vertices}"
+                )
+            return block
+        try:
+            incidence = block if sp.issparse(block) else self._incidence(np.asarray(block))
+            if incidence.shape[0] != self.n_vertices:
+                raise ValueError(
+                    f"incidence: expected {self.n_vertices} rows, one a vertex; got {incidence.shape}"
+                )
+            return Hypergraph.from_incidence(incidence, weights, labels=labels)
+        except ValueError as error:
+            raise ValueError(f"block: (from hyperedge {self.n_edges} on) {error}") from None
+
+    def _incidence(self, rows: np.ndarray) -> sp.csc_array:
+        if rows.ndim != 2 or rows.dtype.kind not in "iu":
+            raise ValueError(
+                "expected a Hypergraph, a sparse matrix, or a two-dimensional array of vertex numbers; "
+                f"got shape {rows.shape} and type {rows.dtype}"
+            )
+        if rows.size and not (rows.min() >= 0 and rows.max() < self.n_vertices):
+            raise ValueError(f"expected vertex numbers from 0 to {self.n_vertices - 1}")
+        n, k = rows.shape
+        ones = (np.ones(rows.size), rows.ravel(), np.arange(n + 1) * k)
+        matrix = sp.csc_array(ones, shape=(self.n_vertices, n))
+        matrix.sum_duplicates()
+        matrix.data[:] = 1.0  # a vertex named twice counts once
+        return matrix
+
+    def _lay_out(self, pointers: np.ndarray, vertices: np.ndarray) -> int:
+        """Write the rows of the kernels: no vertices of one hyperedge alone, and one row for twins."""
+        from hypermodes._kernels.graph import confirmed_twins, twin_keys
+
+        room = max(self._memory // 64, 1)
+        rate = self._stored("weights") / self._stored("degrees")
+        shared = self._counts > 1
+        key = np.empty(self.n_edges, np.uint64)
+        stripped = None if shared[self._counts > 0].all() else self._column("stripped", "<i4")
+        sizes = np.empty(self.n_edges, np.int64)
+        for low, high in row_ranges(pointers, room):
+            ptr = pointers[low : high + 1].astype(np.int64) - int(pointers[low])
+            part = vertices[pointers[low] : pointers[high]]
+            if stripped is not None:
+                kept = shared[part]
+                ptr, part = np.concatenate(([0], np.cumsum(kept)))[ptr], part[kept]
+                stripped.append(part)
+            sizes[low:high] = np.diff(ptr)
+            key[low:high] = twin_keys(ptr, part, rate[low:high])
+        own = pointers.astype(np.int64)
+        if stripped is not None:
+            self._finish("stripped")
+            own, vertices = np.concatenate(([0], np.cumsum(sizes))), self._stored("stripped")
+        first = confirmed_twins(own, vertices, rate, key)
+        del key
+        is_row = first == np.arange(self.n_edges)
+        rows = np.flatnonzero(is_row)
+        row_of = (np.cumsum(is_row) - 1)[first]
+        if rows.size < self.n_edges:
+            column = self._column("row_vertices", "<i4")
+            for low, high in row_ranges(own, room):
+                column.append(vertices[own[low] : own[high]][np.repeat(is_row[low:high], sizes[low:high])])
+            self._finish("row_vertices")
+            self._drop("stripped")
+        elif stripped is not None:
+            (self._folder / "stripped.npy").rename(self._folder / "row_vertices.npy")
+            self._written["row_vertices"] = self._written.pop("stripped")
+        counts = self._counts
+        if "row_vertices" in self._written:
+            chosen = self._stored("row_vertices")
+            counts = np.zeros(self.n_vertices, np.int64)
+            for low in range(0, chosen.size, PIECE):
+                counts += np.bincount(chosen[low : low + PIECE], minlength=self.n_vertices)
+            ptr = np.concatenate(([0], np.cumsum(sizes[is_row])))
+            self._transpose(ptr, chosen, None, counts, "row_vertex")
+        self._write_pointers("row_pointers", "<i8", sizes[is_row])
+        self._write_pointers("row_vertex_pointers", "<i8", counts)
+        for name, kind, content in (
+            ("row_rates", "<f8", rate[is_row]),
+            ("row_twins", "<f8", np.bincount(row_of, minlength=rows.size)),
+            ("row_first_edges", "<i8", rows),
+            ("row_of_edges", "<i8", row_of),
+        ):
+            self._column(name, kind).append(content)
+            self._finish(name)
+        return int(rows.size)
+
+    def _transpose(
+        self,
+        pointers: np.ndarray,
+        indices: np.ndarray,
+        values: np.ndarray | None,
+        counts: np.ndarray,
+        name: str,
+    ) -> None:
+        edges = self._column(f"{name}_edges", "<i4")
+        others = None if values is None else self._column(f"{name}_values", "<f8")
+        between = self._folder / "sorting"
+        between.mkdir()
+        transpose(pointers, indices, values, counts, between, (edges, others), self._memory)
+        between.rmdir()
+        self._finish(f"{name}_edges")
+        if others is not None:
+            self._finish(f"{name}_values")
+
+    def _write_pointers(self, name: str, kind: str, sizes: np.ndarray) -> None:
+        column = self._column(name, kind)
+        column.append(np.zeros(1))
+        column.append(np.cumsum(sizes))
+        self._finish(name)
+
+    def _write_names(self) -> None:
+        if self._labels is not None:
+            self._labels.write(b"]")
+            self._labels.close()
+        if not isinstance(self._vertices, range):
+            (self._folder / "vertices.json").write_bytes(names.encode("vertices", self._vertices).tobytes())
+
+    def _column(self, name: str, kind: str) -> Column:
+        self._columns[name] = Column(self._folder / f"{name}.npy", kind)
+        return self._columns[name]
+
+    def _finish(self, name: str) -> None:
+        self._written[name] = self._columns.pop(name).close()
+
+    def _drop(self, name: str) -> None:
+        if self._written.pop(name, None) is not None:
+            (self._folder / f"{name}.npy").unlink()
+
+    def _stored(self, name: str) -> np.ndarray:
+        entry = self._written[name]
+        return mapped(self._folder / f"{name}.npy", entry.dtype, entry.length)
+
+
+def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  # noqa: A001  (hm.open)
+    """Open a hypergraph that was written to a folder, in place: nothing of it is loaded.
+
+    Parameters
+    ----------
+    path : path
+        A folder that `write_folder` or `FolderWriter` made.
+    verify : bool
+        Read all of it and check that it is as it was written, and a hypergraph: for folders of others.
+        Without, files must be there with the right types and sizes, and their content is trusted.
+
+    Returns
+    -------
+    Hypergraph
+        Read-only, as any. It is pickled by its place: others open the same folder.
+
+    Notes
+    -----
+    Names are read, if there are any: leave vertices and hyperedges 0, 1, 2, … where there are very many.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        kind = "is a file" if folder.exists() else "is not there"
+        raise FileNotFoundError(f"path: {os.fspath(path)!r} {kind}; expected a folder that write_folder made")
+    try:
+        return _opened(folder.resolve(), verify)
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"path: {os.fspath(path)!r} is not a hypergraph written by hypermodes: {reason}"
+        ) from error
+
+
+def reopen(path: str, fingerprint: str) -> Hypergraph:
+    """Open a folder again, in another process; it must be the same."""
+    hypergraph = open(path)
+    if folder_of(hypergraph) != (path, fingerprint):
+        raise ValueError(f"path: the hypergraph in {path!r} is another one than before")
+    return hypergraph
+
+
+def folder_of(hypergraph: Hypergraph) -> tuple[str, str] | None:
+    """Where a hypergraph lies on disk, and the fingerprint of what is there; None if it does not."""
+    reopened = hypergraph.__dict__.get("_reopened_by")
+    return None if reopened is None else reopened[1]
+
+
+# -- reading ------------------------------------------------------------------------------------------
+
+
+def _opened(folder: Path, verify: bool) -> Hypergraph:
+    content = _small_file(folder / _META, _LARGEST_META)
+    meta = json.loads(content.decode())
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise ValueError(f"{_META} does not say {FORMAT!r}")
+    if meta.get("version") != VERSION:
+        raise ValueError(f"it is of version {meta.get('version')!r}; this release reads {VERSION}")
+    n_vertices, n_edges, n_incidences, n_rows, n_near = (
+        _count(meta, name) for name in ("n_vertices", "n_edges", "n_incidences", "n_rows", "n_row_incidences")
+    )
+    soft, columns = meta["soft"], meta["columns"]
+    if not isinstance(soft, bool) or not isinstance(columns, dict) or not 0 < n_rows <= n_edges:
+        raise ValueError(f"{_META} makes no sense")
+    if n_edges > n_incidences or n_near > n_incidences:
+        raise ValueError(f"{_META} says {n_incidences} incidences in {n_edges} hyperedges")
+    read: dict[str, np.ndarray] = {}
+
+    def column(name: str, dtype: str, length: int) -> np.ndarray:
+        read[name] = mapped(folder / f"{name}.npy", dtype, length)
+        return read[name]
+
+    def pointers(name: str, dtype: str, length: int, last: int) -> np.ndarray:
+        array = column(name, dtype, length)
+        if array[0] != 0 or array[-1] != last:
+            raise ValueError(f"{name} runs from {array[0]} to {array[-1]}; expected 0 to {last}")
+        return array
+
+    by_edge = (
+        column("edge_vertices", "<i4", n_incidences),
+        pointers("edge_pointers", "<i4", n_edges + 1, n_incidences),
+    )
+    by_vertex = (
+        column("vertex_edges", "<i4", n_incidences),
+        pointers("vertex_pointers", "<i4", n_vertices + 1, n_incidences),
+    )
+    values = [
+        column(name, "<f8", n_incidences)
+        for name in (("edge_values", "vertex_values") if soft else ("ones", "ones"))
+    ]
+    own = "row_vertices" in columns
+    rows = {
+        "row_ptr": pointers("row_pointers", "<i8", n_rows + 1, n_near),
+        "row_idx": column("row_vertices", "<i4", n_near) if own else by_edge[0],
+        "vertex_ptr": pointers("row_vertex_pointers", "<i8", n_vertices + 1, n_near),
+        "vertex_idx": column("row_vertex_edges", "<i4", n_near) if own else by_vertex[0],
+        "rate": column("row_rates", "<f8", n_rows),
+        "twins": column("row_twins", "<f8", n_rows),
+        "first_edge": column("row_first_edges", "<i8", n_rows),
+        "class_of": column("row_of_edges", "<i8", n_edges),
+    }
+    weights, degrees = column("weights", "<f8", n_edges), column("degrees", "<f8", n_edges)
+    listed = {
+        name: _names(folder, meta["names"], name, n)
+        for name, n in (("vertices", n_vertices), ("labels", n_edges))
+    }
+    fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
+    hypergraph = Hypergraph._trusted(
+        incidence=_canonical(sp.csc_array((values[0], *by_edge), shape=(n_vertices, n_edges), copy=False)),
+        incidence_by_vertex=_canonical(
+            sp.csr_array((values[1], *by_vertex), shape=(n_vertices, n_edges), copy=False)
+        ),
+        weights=weights,
+        edge_degrees=degrees,
+        is_soft=soft,
+        **listed,
+        _stored_rows=rows,
+        _reopened_by=(reopen, (str(folder), fingerprint)),
+    )
+    if verify:
+        _verify(hypergraph, read, columns)
+    return hypergraph
+
+
+def _canonical(matrix: Any) -> Any:
+    matrix.has_canonical_format = True  # as it was written; SciPy would look at all of it to find out
+    return matrix
+
+
+def _count(meta: dict[str, Any], name: str) -> int:
+    value = meta[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
+        raise ValueError(f"{_META} says {name} is {value!r}")
+    return value
+
+
+def _small_file(path: Path, most: int | None = None) -> bytes:
+    if path.is_symlink() or not path.is_file():
+        raise ValueError(f"{path.name} is missing, or no plain file")
+    if most is not None and path.stat().st_size > most:
+        raise ValueError(f"{path.name} has more than {most} bytes")
+    return path.read_bytes()
+
+
+def _names(folder: Path, digests: dict[str, str], name: str, n: int) -> names.Labels:
+    if name not in digests:
+        return range(n)
+    content = _small_file(folder / f"{name}.json")
+    if hashlib.blake2b(content, digest_size=16).hexdigest() != digests[name]:
+        raise ValueError(f"{name}.json is not as it was written")
+    listed = names.decode(np.frombuffer(content, np.uint8))
+    if len(listed) != n:
+        raise ValueError(f"{name}.json has {len(listed)} names; expected {n}")
+    return listed
+
+
+def _verify(hypergraph: Hypergraph, read: dict[str, np.ndarray], columns: dict[str, Any]) -> None:
+    """See that every column is as it was written, and that together they are a hypergraph."""
+    for name, array in read.items():
+        if digest_of(array) != columns[name][2]:
+            raise ValueError(f"{name}.npy is not as it was written")
+    rows = hypergraph.stored_rows or {}
+    n_vertices, n_edges, n_rows = hypergraph.n_vertices, hypergraph.n_edges, rows["twins"].size
+    by_edge, by_vertex = hypergraph.incidence, hypergraph.incidence_by_vertex
+    for what, ptr, idx, n in (
+        ("edge_vertices", by_edge.indptr, by_edge.indices, n_vertices),
+        ("vertex_edges", by_vertex.indptr, by_vertex.indices, n_edges),
+        ("row_vertices", rows["row_ptr"], rows["row_idx"], n_vertices),
+        ("row_vertex_edges", rows["vertex_ptr"], rows["vertex_idx"], n_rows),
+    ):
+        _check_ascending(what, ptr, idx, n)
+    for what, else_it_holds, good in _SOUND:
+        values = read.get(what, np.empty(0))
+        for low in range(0, values.size, PIECE):
+            if not good(values[low : low + PIECE], n_edges, n_rows).all():
+                raise ValueError(f"{what} holds {else_it_holds}")
+    if (np.diff(by_edge.indptr) < 1).any():
+        raise ValueError("a hyperedge has no vertices")
+    for name, labels in (("vertices", hypergraph.vertices), ("labels", hypergraph.labels)):
+        if not isinstance(labels, range):
+            names.index_of(name, labels)
+
+
+_Test = Callable[[np.ndarray, int, int], np.ndarray]
+_SOUND: tuple[tuple[str, str, _Test], ...] = (
+    ("edge_values", "probabilities outside (0, 1]", lambda x, edges, rows: (x > 0) & (x <= 1)),
+    ("vertex_values", "probabilities outside (0, 1]", lambda x, edges, rows: (x > 0) & (x <= 1)),
+    ("ones", "other numbers", lambda x, edges, rows: x == 1),
+    ("weights", "no positive numbers", lambda x, edges, rows: (x > 0) & np.isfinite(x)),
+    ("degrees", "no positive numbers", lambda x, edges, rows: (x > 0) & np.isfinite(x)),
+    ("row_rates", "rates out of range", lambda x, edges, rows: (x > 1e-100) & (x < 1e100)),
+    ("row_twins", "no numbers of twins", lambda x, edges, rows: (x >= 1) & (x <= edges)),
+    ("row_first_edges", "other than hyperedges", lambda x, edges, rows: (x >= 0) & (x < edges)),
+    ("row_of_edges", "other than rows", lambda x, edges, rows: (x >= 0) & (x < rows)),
+)
+
+
+def _check_ascending(what: str, ptr: np.ndarray, idx: np.ndarray, n: int) -> None:
+    if (np.diff(ptr) < 0).any():
+        raise ValueError(f"the pointers of {what} fall")
+    for low, high in row_ranges(ptr, PIECE):
+        part = idx[ptr[low] : ptr[high]].astype(np.int64)
+        owner = np.repeat(np.arange(high - low), np.diff(ptr[low : high + 1]))
+        if part.size and not (part.min() >= 0 and part.max() < n):
+            raise ValueError(f"{what} holds numbers outside 0 … {n - 1}")
+        if (np.diff(owner * n + part) <= 0).any():
+            raise ValueError(f"{what} are not ascending")

@@ -1,0 +1,344 @@
+"""Hypergraphs on disk: what is written is what is opened, in whatever blocks; what is broken is refused."""
+
+import copy
+import errno
+import json
+import os
+import pickle
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hypermodes as hm
+from hypermodes import FolderWriter, Hypergraph, columns, find_modes, write_folder
+from hypermodes.layout import lay_out
+from strategies import hypergraphs
+
+LABELS = ["text", 7, 2.5, True, None, ("a", 1), ("deep", (None, ("er", 0.5)))]
+
+
+def ring(n, width, shift=0):
+    """Hyperedge i is i, …, i + width - 1 on a ring of n vertices."""
+    return (np.arange(n)[:, None] + np.arange(width) + shift) % n
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "ring"
+    write_folder(Hypergraph.from_edges(np.vstack((ring(30, 3), ring(30, 3)[:9]))), path)
+    return path
+
+
+@given(hypergraphs(), st.sampled_from([1, 1 << 10, 1 << 28]))
+def test_what_is_written_is_opened(tmp_path_factory, hypergraph, memory):
+    path = tmp_path_factory.mktemp("round") / "trip"
+    write_folder(hypergraph, path, memory=memory)
+    opened = hm.open(path, verify=True)
+    assert opened == hypergraph
+    assert type(opened.labels) is type(hypergraph.labels)
+    assert repr(opened) == repr(hypergraph)
+    assert np.array_equal(opened.edge_degrees, hypergraph.edge_degrees)
+    ours, theirs = opened.incidence_by_vertex, hypergraph.incidence_by_vertex
+    for name in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+    assert [path.name for path in path.parent.iterdir()] == ["trip"]
+
+
+@given(hypergraphs(), st.integers(1, 4), st.sampled_from([1, 1 << 28]))
+def test_blocks_make_the_same_files_as_the_whole(tmp_path_factory, hypergraph, size, memory):
+    place = tmp_path_factory.mktemp("blocks")
+    write_folder(hypergraph, place / "whole")
+    kept = [hypergraph.labels[low : low + size] for low in range(0, hypergraph.n_edges, size)]
+    named = not isinstance(hypergraph.labels, range)
+    with FolderWriter(
+        place / "blocks", hypergraph.n_vertices, vertices=hypergraph.vertices, memory=memory
+    ) as writer:
+        for labels in kept:
+            block = hypergraph.subset(labels)
+            writer.append(block.incidence, block.weights, labels if named else None)
+    for path in (place / "whole").iterdir():
+        assert path.read_bytes() == (place / "blocks" / path.name).read_bytes(), path.name
+
+
+@given(hypergraphs())
+def test_the_stored_rows_are_those_that_would_be_laid_out(tmp_path_factory, hypergraph):
+    path = tmp_path_factory.mktemp("rows") / "trip"
+    write_folder(hypergraph, path, memory=1)
+    graph, class_of = lay_out(hm.HyperedgeAffinity(hm.open(path)))
+    expected, expected_class = lay_out(hm.HyperedgeAffinity(hypergraph))
+    assert np.array_equal(class_of, expected_class)
+    for name, ours, theirs in zip(graph._fields, graph, expected, strict=True):
+        assert ours.dtype == theirs.dtype, name
+        assert np.array_equal(ours, theirs), name
+
+
+@given(hypergraphs())
+def test_modes_on_disk_are_modes_in_memory(tmp_path_factory, hypergraph):
+    path = tmp_path_factory.mktemp("modes") / "trip"
+    write_folder(hypergraph, path)
+    ours, theirs = find_modes(hm.open(path)), find_modes(hypergraph)
+    assert np.array_equal(ours.edge_mode, theirs.edge_mode)
+    for name, column in vars(ours.table).items():
+        assert np.array_equal(column, getattr(theirs.table, name), equal_nan=column.dtype.kind == "f"), name
+
+
+def test_larger_ones_have_the_same_modes_in_an_order_of_their_own(tmp_path):
+    rng = np.random.default_rng(0)
+    points = np.sort(rng.normal(size=1500))
+    nearest = np.argsort(np.abs(points[:, None] - points), axis=1, kind="stable")[:, :7]
+    hypergraph = Hypergraph.from_edges(nearest, vertices=range(1500))
+    write_folder(hypergraph, tmp_path / "points")
+    ours, theirs = find_modes(hm.open(tmp_path / "points")), find_modes(hypergraph)
+    supports = [[tuple(mode.support) for mode in modes] for modes in (ours, theirs)]
+    assert sorted(supports[0]) == sorted(supports[1])
+    for i, j in zip(ours.edge_mode, theirs.edge_mode, strict=True):
+        assert supports[0][i] == supports[1][j]
+    assert np.allclose(ours.densities, theirs.densities, rtol=1e-12)
+
+
+def test_memory_does_not_grow_with_the_incidences(tmp_path):
+    n, width = 8000, 120
+    with FolderWriter(tmp_path / "wide", n, memory=1 << 20) as writer:
+        tracemalloc.start()
+        for low in range(0, n, 100):
+            writer.append((np.arange(low, low + 100)[:, None] + np.arange(width)) % n)
+        writer.close()
+        written = tracemalloc.get_traced_memory()[1]
+    on_disk = sum(path.stat().st_size for path in (tmp_path / "wide").iterdir())
+    tracemalloc.stop()
+    starts = [0, n // 2]
+    modes = find_modes(hm.open(tmp_path / "wide"), starts=starts, n_jobs=1)  # kernels are compiled, or loaded
+    tracemalloc.start()
+    again = find_modes(hm.open(tmp_path / "wide"), starts=starts, n_jobs=1)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(modes.edge_mode, again.edge_mode)
+    assert on_disk > 16 * n * width
+    assert max(written, used) < on_disk / 3
+
+
+def test_names_keep_their_types(tmp_path):
+    built = Hypergraph.from_edges([[label] for label in LABELS], labels=LABELS)
+    write_folder(built, tmp_path / "names")
+    opened = hm.open(tmp_path / "names", verify=True)
+    assert opened == built
+    for labels in (opened.labels, opened.vertices):
+        assert [type(label) for label in labels] == [type(label) for label in LABELS]
+
+
+def test_nothing_can_be_written_to(folder):
+    opened = hm.open(folder)
+    for array in (opened.weights, opened.edge_degrees, *vars(opened.incidence).values()):
+        if isinstance(array, np.ndarray):
+            assert not array.flags.writeable
+
+
+def test_copies_and_pickles_go_by_the_place(folder):
+    opened = hm.open(folder)
+    for other in (copy.deepcopy(opened), pickle.loads(pickle.dumps(opened))):
+        assert other == opened
+        assert other.stored_rows is not None
+    assert len(pickle.dumps(opened)) < 1000
+
+
+def test_a_pickle_does_not_open_another_hypergraph(folder):
+    kept = pickle.dumps(hm.open(folder))
+    folder.rename(folder.with_name("moved"))
+    write_folder(Hypergraph.from_edges(ring(30, 4)), folder)
+    with pytest.raises(ValueError, match="is another one than before"):
+        pickle.loads(kept)
+
+
+# -- nothing half-written -----------------------------------------------------------------------------
+
+
+def test_an_error_in_between_leaves_nothing(tmp_path):
+    def blocks():
+        yield ring(30, 3)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_folder(blocks(), tmp_path / "half", n_vertices=30)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fails_at", [1, 7, 14])
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, fails_at):
+    calls, append = [], columns.Column.append
+
+    def full(self, values):
+        calls.append(1)
+        if len(calls) == fails_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append(self, values)
+
+    monkeypatch.setattr(columns.Column, "append", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_folder(Hypergraph.from_edges(ring(30, 3)), tmp_path / "full")
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_is_not_touched(folder):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(FileExistsError, match="is there already"):
+        write_folder(Hypergraph.from_edges(ring(30, 4)), folder)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("block", "weights", "message"),
+    [
+        (np.array([[0, 1], [2, 30]]), None, "vertex numbers from 0 to 29"),
+        (np.array([[0, -1]]), None, "vertex numbers from 0 to 29"),
+        (np.array([0.5]), None, "two-dimensional array of vertex numbers"),
+        (np.zeros((2, 0), int), None, "has no vertices"),
+        (sp.csc_array((29, 2)), None, "expected 30 rows"),
+        (sp.csc_array(np.full((30, 1), 1.5)), None, "must lie in"),
+        (ring(30, 3), [1.0], "expected 30 positive numbers"),
+        (ring(30, 3), [float("nan")] * 30, "positive finite"),
+        (Hypergraph.from_edges([[0, 1]]), None, "over 30 vertices; got 2"),
+    ],
+)
+def test_bad_blocks_are_refused_in_one_line(tmp_path, block, weights, message):
+    writer = FolderWriter(tmp_path / "bad", 30)
+    writer.append(ring(30, 3))
+    with pytest.raises(ValueError, match=message) as error:
+        writer.append(block, weights)
+    writer.abandon()
+    assert "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_calls_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="n_vertices: blocks do not say"):
+        write_folder([ring(30, 3)], tmp_path / "x")
+    with pytest.raises(ValueError, match="n_vertices: expected"):
+        FolderWriter(tmp_path / "x", 2**31)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        FolderWriter(tmp_path / "no" / "x", 3)
+    with pytest.raises(ValueError, match="at least one hyperedge"):
+        write_folder([], tmp_path / "x", n_vertices=3)
+    writer = FolderWriter(tmp_path / "x", 30)
+    writer.append(ring(30, 3), labels=[f"e{i}" for i in range(30)])
+    with pytest.raises(ValueError, match="of all blocks, or of none"):
+        writer.append(ring(30, 3))
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- hostile folders ----------------------------------------------------------------------------------
+
+
+def refused(folder, verify=False):
+    with pytest.raises(ValueError, match="is not a hypergraph written by hypermodes") as error:
+        hm.open(folder, verify=verify)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_what_is_no_folder_is_said_to_be_none(tmp_path):
+    (tmp_path / "file").write_text("{}")
+    for name in ("file", "nothing"):
+        with pytest.raises(FileNotFoundError, match="expected a folder"):
+            hm.open(tmp_path / name)
+    (tmp_path / "empty").mkdir()
+    assert "meta.json is missing" in refused(tmp_path / "empty")
+
+
+COLUMNS = (
+    "edge_pointers", "edge_vertices", "ones", "vertex_pointers", "vertex_edges", "weights", "degrees",
+    "row_pointers", "row_vertex_pointers", "row_rates", "row_twins", "row_first_edges", "row_of_edges",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_damaged_columns_are_refused(folder, name):
+    path = folder / f"{name}.npy"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    assert "bytes" in refused(folder)
+    path.write_bytes(content + b"\0")
+    assert "bytes" in refused(folder)
+    path.write_bytes(content[:40])
+    refused(folder)
+    path.write_bytes(b"")
+    refused(folder)
+    np.save(path, np.array([{"an": "object"}], dtype=object), allow_pickle=True)
+    refused(folder)
+    path.unlink()
+    assert "is missing" in refused(folder)
+    path.symlink_to("/dev/zero")
+    assert "it is a link" in refused(folder)
+    path.unlink()
+    os.mkfifo(path)
+    assert "no plain file" in refused(folder)
+    path.unlink()
+    path.write_bytes(content)
+    assert hm.open(folder, verify=True).n_edges == 39
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_changed_byte_is_found_by_looking_at_all(folder, name):
+    path = folder / f"{name}.npy"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 + 64] ^= 1
+    path.write_bytes(bytes(content))
+    assert "is not as it was written" in refused(folder, verify=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "other"},
+        {"version": 2},
+        {"n_edges": 10**9},
+        {"n_edges": 2**40},
+        {"n_vertices": -1},
+        {"n_vertices": True},
+        {"n_incidences": 1.5},
+        {"n_rows": 0},
+        {"n_rows": 10**6},
+        {"soft": True},
+        {"soft": "no"},
+        {"columns": []},
+        {"names": {"labels": "abc"}},
+        {"names": None},
+    ],
+)
+def test_a_description_that_lies_is_refused(folder, change):
+    meta = json.loads((folder / "meta.json").read_text())
+    (folder / "meta.json").write_text(json.dumps(meta | change))
+    refused(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"[", b"[]", b"null", b"[" * 100_000, b" " * (1 << 21)]
+)
+def test_a_description_that_is_none_is_refused(folder, content):
+    (folder / "meta.json").write_bytes(content)
+    refused(folder)
+
+
+def test_a_consistent_lie_is_found_by_looking_at_all(folder):
+    """Digests can be made to fit; numbers that point elsewhere are found nevertheless."""
+    path = folder / "row_of_edges.npy"
+    values = np.load(path)
+    values[3] = 10**9
+    np.save(path, values)
+    meta = json.loads((folder / "meta.json").read_text())
+    meta["columns"]["row_of_edges"][2] = columns.digest_of(values)
+    (folder / "meta.json").write_text(json.dumps(meta))
+    assert "other than rows" in refused(folder, verify=True)
+
+
+def test_the_description_is_no_link(folder, tmp_path):
+    (folder / "meta.json").rename(tmp_path / "elsewhere.json")
+    (folder / "meta.json").symlink_to(tmp_path / "elsewhere.json")
+    assert "no plain file" in refused(folder)
+    assert Path(tmp_path / "elsewhere.json").exists()
