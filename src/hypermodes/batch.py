@@ -1,23 +1,23 @@
-"""Many starts at once: the fast layer behind `find_modes`, from arrays to kernels and back.
+"""A block of starts at once: the fast layer behind `find_modes`, from arrays to kernels and back.
 
-`Prepared` holds what the kernels read, `shift_all` runs blocks of starts in threads, `merging` turns where
-they ended into distinct modes. Rows here are classes of twin hyperedges (see `_kernels.graph`).
+`Prepared` holds what the kernels read, `shift_all` shifts a block of starts. `executors` has blocks shifted
+in threads or on other machines, `gathering` takes starts that ended alike together, and `merging` turns what
+is left into distinct modes. Rows here are classes of twin hyperedges (see `_kernels.graph`).
 """
 
+import hashlib
 import threading
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hypermodes.affinity import Affinity
-from hypermodes.layout import lay_out
-from hypermodes.threads import workers
+from hypermodes.affinity import Affinity, HyperedgeAffinity
+from hypermodes.columns import digest_of
+from hypermodes.folder import folder_of, reopen
+from hypermodes.layout import lay_out, unlocked
 
-FEW = 16  # starts not worth a thread
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
 
 
@@ -55,15 +55,35 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """An affinity in the form the kernels read, and the class of twins each hyperedge belongs to."""
+    """An affinity in the form the kernels read, and the class of twins each hyperedge belongs to.
+
+    What lies in a folder is pickled by its place, ``source``: every process reads the same pages.
+    """
 
     graph: Any
     class_of: np.ndarray
+    source: tuple[str, str] | None = None
 
     @classmethod
     def of(cls, affinity: Affinity) -> Self:
         """Lay an affinity out."""
-        return cls(*lay_out(affinity))
+        source = folder_of(affinity.hypergraph) if isinstance(affinity, HyperedgeAffinity) else None
+        return cls(*lay_out(affinity), source)
+
+    def for_workers(self) -> "Prepared":
+        """What shifting needs: the rows, and nothing about hyperedges."""
+        return self if self.source else Prepared(self.graph, np.empty(0, np.int64))
+
+    def __reduce__(self) -> Any:
+        return (_in_folder, self.source) if self.source else (_unpacked, (*self.graph, self.class_of))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells this from any other: two with the same have the same modes to the last bit."""
+        if self.source:
+            return self.source[1]
+        parts = (digest_of(array) for array in (*self.graph, self.class_of))
+        return hashlib.blake2b("".join(parts).encode(), digest_size=16).hexdigest()
 
     @property
     def rate(self) -> np.ndarray | None:
@@ -110,30 +130,21 @@ def single_starts(rows: np.ndarray) -> Points:
     return Points(np.arange(rows.size + 1), rows.astype(np.int64), np.ones(rows.size))
 
 
-def _silent(amount: int) -> None:
-    """Progress nobody asked for."""
-
-
-def shift_all(
-    prepared: Prepared,
-    starts: Points,
-    budget: Budget,
-    n_jobs: int | None = -1,
-    advance: Callable[[int], object] = _silent,
-) -> Found:
-    """Shift every start, in threads; the result does not depend on their number.
+def shift_all(prepared: Prepared, starts: Points, budget: Budget, stop: np.ndarray | None = None) -> Found:
+    """Shift every start, each on its own: it does not matter which others are with it.
 
     Critical points with ties are examined to second order, and those that are no modes go on from where
-    the examination leads.
+    the examination leads. The kernels end early when ``stop[0]`` is set.
     """
     from hypermodes._kernels import shifting
 
-    found = _run(prepared, starts, budget, n_jobs, advance, partial(_shift_block, fresh=True))
+    stop = np.zeros(1, dtype=np.int64) if stop is None else stop
+    found = _shift_block(prepared, starts, budget, stop, fresh=True)
     notes = np.column_stack((found.notes, np.full(len(found.notes), -np.inf)))
     points = found.points
     unsettled = np.flatnonzero(notes[:, STATUS] == shifting.OPEN)
-    while unsettled.size:
-        examined = _run(prepared, points.take(unsettled), budget, n_jobs, _silent, _examine_block)
+    while unsettled.size and not stop[0]:
+        examined = _examine_block(prepared, points.take(unsettled), budget, stop)
         bend = examined.notes[:, 0]  # relative to the density
         onward = bend > budget.tol
         spent = notes[unsettled, ROUNDS] >= budget.max_rounds
@@ -147,8 +158,7 @@ def shift_all(
         notes[unsettled[onward & spent], STATUS] = shifting.MAX_ROUNDS
         unsettled = going
         if unsettled.size:
-            again = partial(_shift_block, fresh=False)
-            moved = _run(prepared, points.take(unsettled), budget, n_jobs, _silent, again)
+            moved = _shift_block(prepared, points.take(unsettled), budget, stop, fresh=False)
             moved.notes[:, [ROUNDS, STEPS]] += notes[unsettled][:, [ROUNDS, STEPS]]
             notes[unsettled] = np.column_stack((moved.notes, np.full(unsettled.size, -np.inf)))
             points = _replaced(points, unsettled, moved.points)
@@ -186,53 +196,6 @@ def _cut(ptr: np.ndarray, rows: np.ndarray, shares: np.ndarray) -> Points:
     return Points(ptr, rows[: ptr[-1]].copy(), shares[: ptr[-1]].copy())
 
 
-def _run(
-    prepared: Prepared,
-    starts: Points,
-    budget: Budget,
-    n_jobs: int | None,
-    advance: Callable[[int], object],
-    task: Callable[[Prepared, Points, Budget, np.ndarray], Found],
-) -> Found:
-    """Run a task over blocks of starts in threads, and put the results together in order."""
-    n = starts.ptr.size - 1
-    stop = np.zeros(1, dtype=np.int64)
-    if n <= FEW:
-        found = task(prepared, starts, budget, stop)
-        advance(n)
-        return found
-    blocks = [np.arange(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
-    results: list[Found | None] = [None] * len(blocks)
-    with ThreadPoolExecutor(max_workers=workers(n_jobs)) as pool:
-        running: dict[Future[Found], int] = {}
-        waiting = list(enumerate(blocks))[::-1]
-        try:
-            while waiting or running:
-                while waiting and len(running) < 2 * workers(n_jobs):
-                    k, block = waiting.pop()
-                    running[pool.submit(task, prepared, starts.take(block), budget, stop)] = k
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    k = running.pop(future)
-                    results[k] = future.result()
-                    advance(len(blocks[k]))
-        except BaseException:
-            stop[0] = 1  # the kernels look at this after every start
-            for future in running:
-                future.cancel()
-            raise
-    return _joined([found for found in results if found is not None])
-
-
-def _joined(parts: list[Found]) -> Found:
-    sizes = np.concatenate([np.diff(part.points.ptr) for part in parts])
-    points = Points(
-        np.concatenate(([0], np.cumsum(sizes))),
-        np.concatenate([part.points.rows for part in parts]),
-        np.concatenate([part.points.shares for part in parts]),
-    )
-    return Found(points, np.concatenate([part.notes for part in parts]))
-
-
 def _replaced(points: Points, where: np.ndarray, new: Points) -> Points:
     """Put new points in the place of some."""
     n = points.ptr.size - 1
@@ -244,3 +207,17 @@ def _replaced(points: Points, where: np.ndarray, new: Points) -> Points:
     source = np.arange(n)
     source[where] = n + np.arange(where.size)
     return both.take(source)
+
+
+@lru_cache(maxsize=2)
+def _in_folder(path: str, fingerprint: str) -> Prepared:
+    """What lies in a folder, once a process."""
+    return Prepared.of(HyperedgeAffinity(reopen(path, fingerprint)))
+
+
+def _unpacked(*arrays: np.ndarray) -> Prepared:
+    """What came from another process, which may be read-only memory."""
+    from hypermodes._kernels.graph import Graph
+
+    *graph, class_of = map(unlocked, arrays)
+    return Prepared(Graph(*graph), class_of)

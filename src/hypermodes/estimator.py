@@ -43,6 +43,9 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         A fitted index over the same points for approximate neighbours; see `NeighbourSearch`.
     n_jobs : int, default=None
         Threads; None and -1 are all cores. The result does not depend on it.
+    client : str or dask.distributed.Client, default=None
+        With ``selection="modes"``: shift on a Dask cluster, as in `find_modes`. The address of a scheduler is
+        better than a client, which scikit-learn cannot clone.
     verbose : bool, default=False
         Draw a progress bar (needs tqdm).
 
@@ -89,6 +92,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         metric: Metric = "euclidean",
         index: Any = None,
         n_jobs: int | None = None,
+        client: Any = None,
         verbose: bool = False,
     ):
         self.n_clusters = n_clusters
@@ -99,6 +103,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.metric = metric
         self.index = index
         self.n_jobs = n_jobs
+        self.client = client
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
@@ -166,7 +171,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if around is None or tree is None:
             self.labels_ = clustering.labels.copy()
             return
-        found = find_modes(around.hypergraph, n_jobs=self._threads)
+        found = find_modes(around.hypergraph, n_jobs=self._threads, client=self.client)
         labels, kept = found.edge_mode, np.arange(len(found))
         if self.n_clusters is not None and self.n_clusters < len(found):
             size = np.bincount(labels, weights=around.weights)

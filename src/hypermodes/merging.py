@@ -22,17 +22,18 @@ from hypermodes.batch import (
     Points,
     Prepared,
 )
+from hypermodes.gathering import Gathered
 from hypermodes.result import ModeTable, Status
+from hypermodes.threads import in_threads
 
 
-def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTable, np.ndarray]:
-    """Take equal and flat results for one; the modes by falling density, and the mode of each start."""
+def distinct(
+    prepared: Prepared, gathered: Gathered, budget: Budget, n_jobs: int | None = 1
+) -> tuple[ModeTable, np.ndarray]:
+    """Take flat results for one as well; the modes by falling density, and the mode of each start."""
     from hypermodes._kernels import shifting
 
-    n = found.notes.shape[0]
-    has_mode = np.flatnonzero(found.notes[:, STATUS] != shifting.ISOLATED)
-    first, equal = _equal_supports(found.points.take(has_mode))
-    points, notes = found.points.take(has_mode[first]), found.notes[has_mode[first]]
+    points, notes = gathered.found
     group = _flat_groups(prepared, points, notes, budget.tol)
     open_ended = notes[:, STATUS] != shifting.CERTIFIED
     widest = np.lexsort((-notes[:, DENSITY], -_sizes(prepared, points), open_ended, group))
@@ -42,38 +43,8 @@ def distinct(prepared: Prepared, found: Found, budget: Budget) -> tuple[ModeTabl
     leader = leader[np.lexsort((_first_edges(prepared, points)[leader], -notes[leader, DENSITY]))]
     rank = np.empty(group.max(initial=-1) + 1, dtype=np.int64)
     rank[group[leader]] = np.arange(leader.size)
-    start_mode = np.full(n, -1, dtype=np.int64)
-    start_mode[has_mode] = rank[group[equal]]
-    return as_table(prepared, Found(points.take(leader), notes[leader]), budget), start_mode
-
-
-def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
-    """First of each distinct support, and which of those each point has.
-
-    Supports are told apart by two 64-bit sums of scrambled rows and their size.
-    """
-    from hypermodes._kernels.graph import scramble
-
-    n = points.ptr.size - 1
-    rows = points.rows.astype(np.uint64)
-    keys = [np.diff(points.ptr).astype(np.uint64)]
-    for salt in (1, 0x9E3779B97F4A7C15):
-        sums = np.concatenate(
-            (np.zeros(1, np.uint64), np.cumsum(scramble(rows + np.uint64(salt)), dtype=np.uint64))
-        )
-        keys.append(sums[points.ptr[1:]] - sums[points.ptr[:-1]])
-    order = np.lexsort((np.arange(n), *keys))
-    new = np.zeros(n, dtype=bool)
-    new[:1] = True
-    for key in keys:
-        new[1:] |= key[order][1:] != key[order][:-1]
-    first = order[new]
-    by_appearance = np.argsort(first)
-    place = np.empty(first.size, dtype=np.int64)
-    place[by_appearance] = np.arange(first.size)
-    label = np.empty(n, dtype=np.int64)
-    label[order] = place[np.cumsum(new) - 1]
-    return first[by_appearance], label
+    start_mode = np.append(rank[group], -1)[gathered.which]
+    return as_table(prepared, Found(points.take(leader), notes[leader]), budget, n_jobs), start_mode
 
 
 def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: float) -> np.ndarray:
@@ -112,7 +83,7 @@ def _sizes(prepared: Prepared, points: Points) -> np.ndarray:
     return counts[points.ptr[1:]] - counts[points.ptr[:-1]]
 
 
-def as_table(prepared: Prepared, found: Found, budget: Budget) -> ModeTable:
+def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | None = 1) -> ModeTable:
     """Write modes of classes as modes of hyperedges, with their certificates."""
     points, notes = found
     critical = notes[:, [SPREAD, EXCESS]].max(axis=1, initial=0.0) <= budget.tol * notes[:, DENSITY]
@@ -135,7 +106,7 @@ def as_table(prepared: Prepared, found: Found, budget: Budget) -> ModeTable:
         worst_edge=np.where(worst >= 0, members[members_ptr[np.maximum(worst, 0)]], -1)
         if worst.size
         else worst,
-        curvature=np.where(critical, _curvatures(prepared, points), np.nan),
+        curvature=np.where(critical, _curvatures(prepared, points, n_jobs), np.nan),
         ties=notes[:, TIES].astype(np.int64),
         tie_curvature=np.where(critical, notes[:, TIE_CURVATURE], np.nan),
         tol=np.full(len(notes), budget.tol),
@@ -145,10 +116,12 @@ def as_table(prepared: Prepared, found: Found, budget: Budget) -> ModeTable:
     )
 
 
+_FACE_ENTRIES = 1 << 18  # of the faces that are looked at together: 2 MB
+
 _STATUS = (Status.CERTIFIED, Status.ISOLATED, Status.MAX_ROUNDS, Status.MAX_STEPS, Status.MAX_SUPPORT)
 
 
-def _curvatures(prepared: Prepared, points: Points) -> np.ndarray:
+def _curvatures(prepared: Prepared, points: Points, n_jobs: int | None) -> np.ndarray:
     """Largest curvature of F inside each support, faces of one size at a time.
 
     With μ twins as one row, the unit move that spreads over them equally has length 1/√μ: the matrix of
@@ -156,28 +129,38 @@ def _curvatures(prepared: Prepared, points: Points) -> np.ndarray:
     """
     sizes = np.diff(points.ptr)
     curvature = np.full(sizes.size, -np.inf)
-    for size in np.unique(sizes):
+    parts = []
+    for size in np.unique(sizes).tolist():
         chosen = np.flatnonzero(sizes == size)
-        for part in np.array_split(chosen, max(1, chosen.size * size * size // 10**7)):
-            faces = _faces(prepared, points.take(part), int(size))
-            rows = points.rows[points.ptr[part][:, None] + np.arange(size)]
-            count = prepared.graph.twins[rows]
-            root = np.sqrt(count)
-            own = np.einsum("kaa->ka", faces)
-            apart = np.where(count > 1, -own * count / np.maximum(count - 1, 1), -np.inf).max(
-                axis=1, initial=-np.inf
-            )
-            if size > 1:
-                faces = faces * root[:, :, None] * root[:, None, :]
-                unit = root / np.linalg.norm(root, axis=1, keepdims=True)
-                across = np.einsum("kab,kb->ka", faces, unit)
-                along = np.einsum("ka,ka->k", across, unit)
-                faces -= unit[:, :, None] * across[:, None, :] + across[:, :, None] * unit[:, None, :]
-                deep = 2 * np.abs(faces).sum(axis=2).max(axis=1)  # puts the move √μ itself below all others
-                faces += (along - deep)[:, None, None] * unit[:, :, None] * unit[:, None, :]
-                apart = np.maximum(apart, np.linalg.eigvalsh(faces)[:, -1])
-            curvature[part] = apart
+        step = max(1, _FACE_ENTRIES // size**2)
+        parts += [chosen[low : low + step] for low in range(0, chosen.size, step)]
+
+    def look(part: np.ndarray) -> None:
+        curvature[part] = _curvatures_of_one_size(prepared, points, part, int(sizes[part[0]]))
+
+    in_threads(n_jobs, look, parts)
     return curvature
+
+
+def _curvatures_of_one_size(prepared: Prepared, points: Points, chosen: np.ndarray, size: int) -> np.ndarray:
+    faces = _faces(prepared, points.take(chosen), size)
+    rows = points.rows[points.ptr[chosen][:, None] + np.arange(size)]
+    count = prepared.graph.twins[rows]
+    root = np.sqrt(count)
+    own = np.einsum("kaa->ka", faces)
+    apart: np.ndarray = np.where(count > 1, -own * count / np.maximum(count - 1, 1), -np.inf).max(
+        axis=1, initial=-np.inf
+    )
+    if size > 1:
+        faces = faces * root[:, :, None] * root[:, None, :]
+        unit = root / np.linalg.norm(root, axis=1, keepdims=True)
+        across = np.einsum("kab,kb->ka", faces, unit)
+        along = np.einsum("ka,ka->k", across, unit)
+        faces -= unit[:, :, None] * across[:, None, :] + across[:, :, None] * unit[:, None, :]
+        deep = 2 * np.abs(faces).sum(axis=2).max(axis=1)  # puts the move √μ itself below all others
+        faces += (along - deep)[:, None, None] * unit[:, :, None] * unit[:, None, :]
+        apart = np.maximum(apart, np.linalg.eigvalsh(faces)[:, -1])
+    return apart
 
 
 def _faces(prepared: Prepared, points: Points, size: int) -> np.ndarray:

@@ -1,22 +1,26 @@
 """All the modes: every hyperedge a start, equal and flat modes taken for one; or the mode of one place."""
 
+import os
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity, as_affinity
-from hypermodes.batch import Budget, Points, Prepared, shift_all, single_starts
+from hypermodes.batch import Budget, Points, Prepared, shift_all
 from hypermodes.dynamics import Dynamics, InfectionImmunization
+from hypermodes.executors import REMOTE_BLOCK, Block, Executor, executor_of
+from hypermodes.gathering import Gathered, Gathering
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.merging import as_table, distinct
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, ModeSet, ModeTable, Status
+from hypermodes.runs import Run
 from hypermodes.shift import check_rules, edge_positions, shift
-from hypermodes.threads import workers
 from hypermodes.voting import Expansion, Voting, proportional
 
 
@@ -28,6 +32,9 @@ def find_modes(
     expansion: Expansion = Voting(),  # noqa: B008
     max_rounds: int = 100,
     n_jobs: int | None = -1,
+    client: Any = None,
+    results: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     progress: Progress = None,
 ) -> ModeSet:
     """Shift every hyperedge and collect the modes, ranked by density.
@@ -44,6 +51,14 @@ def find_modes(
         other rule runs in the readable layer, thousands of times slower.
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
+    client : dask.distributed.Client, address of a scheduler, or "joblib", optional
+        Shift on the workers of a Dask cluster, or by the backend of ``joblib.parallel_config``, instead of
+        in threads. The result is the same to the last bit.
+    results : path, optional
+        A folder that keeps what is done as it is done: whatever ends the run, no finished block is lost.
+    resume : bool
+        Go on with the run in ``results``, which must be of the same hypergraph, starts and settings; begin
+        one if there is none.
     progress : True, or a function of (done, total), optional
         True shows a bar (needs tqdm); a function is called as starts are done.
 
@@ -68,33 +83,79 @@ def find_modes(
     """
     affinity = as_affinity(subject)
     check_rules(dynamics, expansion, max_rounds)
-    workers(n_jobs)
+    executor = executor_of(client, n_jobs)
     hypergraph = affinity.hypergraph if isinstance(affinity, HyperedgeAffinity) else None
     budget = _budget(dynamics, expansion, max_rounds)
     if isinstance(starts, str) and starts != "peaks":
         raise ValueError(f'starts: expected labels of hyperedges, "peaks" or None; got {starts!r}')
+    if resume and results is None:
+        raise ValueError("resume: expected results=, the folder of the run to go on with; got None")
     if budget is None:
-        positions = _positions(subject, affinity, starts)
+        if client is not None or results is not None:
+            raise ValueError(
+                "dynamics, expansion: with client or results, expected the defaults or their kind"
+            )
+        every = _positions(subject, affinity, starts)
         found: list[Mode] = []
-        with tracker(progress, len(positions), "shifting") as advance:
-            for position in positions.tolist():
+        with tracker(progress, len(every), "shifting") as advance:
+            for position in every.tolist():
                 found.append(
                     shift(affinity, position, dynamics=dynamics, expansion=expansion, max_rounds=max_rounds)
                 )
                 advance(1)
-        return collect(affinity, positions, found, tol=dynamics.tol)
+        return collect(affinity, every, found, tol=dynamics.tol)
     prepared = Prepared.of(affinity)
-    positions = _positions(subject, affinity, starts)
-    rows, start_of = np.unique(prepared.class_of[positions], return_inverse=True)  # twins share their mode
-    with tracker(progress, positions.size, "shifting") as advance:
-        ended = shift_all(prepared, single_starts(rows), budget, n_jobs, advance)
-        if rows.size < positions.size:
-            advance(positions.size - rows.size)
-    table, start_mode = distinct(prepared, ended, budget)
-    edge_mode = np.full(affinity.n, -1, dtype=np.int64)
-    edge_mode[positions] = start_mode[start_of]
+    positions: np.ndarray | None = None
+    rows, start_of = np.arange(prepared.n_rows), prepared.class_of  # twins share their mode
+    if starts is not None:
+        positions = _positions(subject, affinity, starts)
+        rows, start_of = np.unique(prepared.class_of[positions], return_inverse=True)
+    block = REMOTE_BLOCK if results is not None else executor.block
+    kept = nullcontext() if results is None else Run(results, prepared, rows, budget, block, resume)
+    with kept as run, tracker(progress, start_of.size, "shifting") as advance:
+        gathered = _gathered(prepared, rows, budget, block, executor, run, advance)
+        if rows.size < start_of.size:
+            advance(start_of.size - rows.size)
+    table, start_mode = distinct(prepared, gathered, budget, n_jobs)
+    del gathered
+    edge_mode = start_mode[start_of]
+    if positions is not None:
+        edge_mode = np.full(affinity.n, -1, dtype=np.int64)
+        edge_mode[positions] = start_mode[start_of]
     edge_mode.flags.writeable = False
     return ModeSet(table, edge_mode, hypergraph)
+
+
+def _gathered(
+    prepared: Prepared,
+    rows: np.ndarray,
+    budget: Budget,
+    size: int,
+    executor: Executor,
+    run: Run | None,
+    advance: Callable[[int], object],
+) -> Gathered:
+    """Have all blocks shifted that are not kept already, and gather where their starts ended."""
+    gathering = Gathering(rows.size)
+
+    def taken(k: int, block: Gathered) -> None:
+        gathering.add(k * size, block)
+        advance(block.which.size)
+
+    def missing() -> Iterator[Block]:
+        for k, low in enumerate(range(0, rows.size, size)):
+            kept = None if run is None else run.load(k)
+            if kept is None:
+                yield k, rows[low : low + size]
+            else:
+                taken(k, kept)
+
+    with closing(executor.shifted(prepared, missing(), budget)) as shifted:
+        for k, block in shifted:
+            if run is not None:
+                run.save(k, block)
+            taken(k, block)
+    return gathering.result()
 
 
 class Seeker:

@@ -28,7 +28,7 @@ class Count(NamedTuple):
 def _compiled(points: np.ndarray) -> Count:
     """Shift every hyperedge as `find_modes` does, one thread, and keep the counts of every start."""
     prepared = Prepared.of(HyperedgeAffinity(knn_hypergraph(points, n_jobs=1)))
-    found = shift_all(prepared, single_starts(np.arange(prepared.n_rows)), Budget(), n_jobs=1)
+    found = shift_all(prepared, single_starts(np.arange(prepared.n_rows)), Budget())
     rounds, steps = found.notes[:, [ROUNDS, STEPS]].sum(axis=0).astype(int).tolist()
     return Count(len(found.notes), {"rounds": rounds, "steps": steps})
 

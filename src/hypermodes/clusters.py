@@ -1,0 +1,119 @@
+"""Blocks of starts on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
+
+from collections import Counter
+from collections.abc import Generator, Iterable
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
+
+from hypermodes.batch import Budget, Prepared
+from hypermodes.gathering import Gathered, shift_rows
+
+PATIENCE = 30  # seconds to wait for a scheduler, or for a worker
+_TRIES = (
+    5  # times that Dask may give a block up because several workers died of it, or a call because of them
+)
+
+Rows = np.ndarray | range
+
+
+def connected(client: Any) -> AbstractContextManager[Any]:
+    """The client that is given, or one for the address that is given, while it is needed."""
+    if not isinstance(client, str):
+        return nullcontext(client)
+    try:
+        return Client(client, timeout=PATIENCE, set_as_default=False)
+    except OSError:
+        raise ConnectionError(f"client: no Dask scheduler answers at {client!r}") from None
+
+
+def shifted(
+    client: Any, prepared: Prepared, blocks: Iterable[tuple[int, Rows]], budget: Budget
+) -> Generator[tuple[int, Gathered], None, None]:
+    """Give the outcome of each block as it is done; see to it that what is lost is done again."""
+    run, waiting = f"hypermodes-{uuid4().hex}", iter(blocks)
+    running: dict[Any, tuple[int, Rows]] = {}
+    again: list[tuple[int, Rows]] = []
+    tries: Counter[int] = Counter()
+    done = as_completed(raise_errors=False)
+    n_done, width = 0, _width(client)
+    _hand_out(client, run, prepared)
+    try:
+        while True:
+            while len(running) < width and (given := again.pop() if again else next(waiting, None)):
+                k, rows = given
+                future = client.submit(_shift, run, rows, budget, key=f"{run}-{k}-{tries[k]}")
+                running[future] = given
+                done.add(future)
+            if not running:
+                return
+            future = next(done)
+            k, rows = running.pop(future)
+            outcome = _outcome(client, future)
+            if outcome is not None:
+                yield k, outcome
+                n_done += 1
+                if n_done % width == 0:
+                    width = _width(client)  # workers come and go
+                continue
+            tries[k] += 1
+            if tries[k] == _TRIES:
+                raise RuntimeError(
+                    f"client: block {k} was lost again and again with its workers; have they enough memory?"
+                )
+            again.append((k, rows))
+    finally:
+        if client.status == "running":
+            with suppress(OSError, CancelledError):
+                client.cancel(list(running), force=True)
+                client.unregister_worker_plugin(run)
+
+
+class _Brought(WorkerPlugin):  # type: ignore[misc]
+    """What the kernels read, with every worker there is and every one that comes.
+
+    The scheduler keeps it and hands it to workers as they start: it is not lost with them, as data that were
+    only scattered would be.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+
+
+def _shift(run: str, rows: Rows, budget: Budget) -> Gathered:
+    """Shift a block, on a worker."""
+    return shift_rows(get_worker().plugins[run].prepared, rows, budget)
+
+
+def _hand_out(client: Any, run: str, prepared: Prepared) -> None:
+    for left in range(_TRIES, 0, -1):
+        try:
+            client.register_plugin(_Brought(prepared.for_workers()), name=run)
+            return
+        except (OSError, CancelledError):  # a worker died while it was sent
+            if left == 1 or client.status != "running":
+                raise
+
+
+def _width(client: Any) -> int:
+    """Blocks to have under way: one a thread, and two that wait for it."""
+    if not client.ncores():
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise ConnectionError("client: the scheduler has no workers; start some") from None
+    return 3 * max(1, sum(client.ncores().values()))
+
+
+def _outcome(client: Any, future: Any) -> Gathered | None:
+    """What a block came to; None if it was lost with its workers."""
+    try:
+        return future.result()
+    except (KilledWorker, CancelledError):
+        if client.status != "running":
+            raise ConnectionError("client: the scheduler is gone") from None
+        return None

@@ -1,0 +1,206 @@
+"""A run kept in a folder: each block of starts in a file of its own as soon as it is done.
+
+``run.json`` says what the run is of; ``blocks/K.npz`` is what came of block K; ``lock`` says who is at it.
+Every file is written all at once or not at all, so whatever happens to the run, what is there is right, and
+the same call goes on from it. Nothing is unpickled.
+"""
+
+import hashlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import numpy as np
+
+from hypermodes.batch import TIE_CURVATURE, Budget, Found, Points, Prepared
+from hypermodes.files import load_arrays, replacing, save_arrays
+from hypermodes.gathering import Gathered
+
+_FORMAT: Final = "hypermodes-run-1"
+_BLOCK_FORMAT: Final = "hypermodes-block-1"
+
+
+class Run:
+    """The blocks of one run in a folder; nobody else writes to it while it is open.
+
+    Parameters
+    ----------
+    path : path
+        The folder; made if it is not there.
+    prepared, rows, budget
+        What is shifted, from which rows, and how.
+    block : int
+        Rows a block.
+    resume : bool
+        Go on with what is there. Without, there must not be a run in the folder.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        prepared: Prepared,
+        rows: np.ndarray,
+        budget: Budget,
+        block: int,
+        resume: bool,
+    ) -> None:
+        self.path, self.block, self._n_rows = Path(path), block, prepared.n_rows
+        self._sizes = [min(block, rows.size - low) for low in range(0, rows.size, block)]
+        try:
+            (self.path / "blocks").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise type(error)(
+                f"results: cannot make the folder {str(self.path)!r}: {error.strerror}"
+            ) from None
+        self._lock = _Lock(self.path / "lock")
+        try:
+            self._begin(_description(prepared, rows, budget, block), resume)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _begin(self, wanted: dict[str, Any], resume: bool) -> None:
+        stored = _read_description(self.path)
+        if stored is None:
+            with replacing(self.path / "run.json") as temporary:
+                temporary.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
+        elif not resume:
+            raise FileExistsError(
+                f"results: {str(self.path)!r} holds a run already; pass resume=True to go on with it"
+            )
+        elif stored != wanted:
+            apart = [name for name in wanted if stored.get(name) != wanted[name]]
+            raise ValueError(
+                f"results: the run in {str(self.path)!r} is another one, of different "
+                f"{' and '.join(apart)}; expected the same call again, or another folder"
+            )
+        self._id = hashlib.blake2b(json.dumps(wanted).encode(), digest_size=16).hexdigest()
+
+    def load(self, k: int) -> Gathered | None:
+        """What came of block ``k``; None if it is not there, or was damaged since."""
+        try:
+            return load_arrays(self._file(k), _BLOCK_FORMAT, "a block of results", self._checked(k))
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def save(self, k: int, block: Gathered) -> None:
+        """Keep what came of block ``k``."""
+        (ptr, rows, shares), notes = block.found
+        save_arrays(
+            self._file(k),
+            _BLOCK_FORMAT,
+            {
+                "run": np.array(f"{self._id}-{k}"),
+                "ptr": ptr,
+                "rows": rows,
+                "shares": shares,
+                "notes": notes,
+                "first": block.first,
+                "which": block.which,
+            },
+        )
+
+    def _file(self, k: int) -> Path:
+        return self.path / "blocks" / f"{k}.npz"
+
+    def _checked(self, k: int) -> Any:
+        def build(stored: Mapping[str, np.ndarray]) -> Gathered:
+            if str(stored["run"]) != f"{self._id}-{k}":
+                raise ValueError("it is of another run")
+            points = Points(stored["ptr"], stored["rows"], stored["shares"])
+            notes, first, which = stored["notes"], stored["first"], stored["which"]
+            kinds = [array.dtype.str for array in (*points, notes, first, which)]
+            n, size = first.size, self._sizes[k]
+            sound = (
+                kinds == ["<i8", "<i8", "<f8", "<f8", "<i8", "<i8"]
+                and notes.shape == (n, TIE_CURVATURE + 1)
+                and (points.ptr.shape, first.shape, which.shape) == ((n + 1,), (n,), (size,))
+                and points.rows.shape == points.shares.shape == (points.ptr[-1],)
+                and points.ptr[0] == 0
+                and (np.diff(points.ptr) > 0).all()
+                and _within(points.rows, 0, self._n_rows)
+                and _within(first, 0, size)
+                and _within(which, -1, n)
+                and _within(notes[:, 6], -1, self._n_rows)
+            )
+            if not sound:
+                raise ValueError("its parts do not fit together")
+            return Gathered(Found(points, notes), first, which)
+
+        return build
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+def _within(values: np.ndarray, low: int, high: int) -> bool:
+    return values.size == 0 or bool(values.min() >= low and values.max() < high)
+
+
+def _description(prepared: Prepared, rows: np.ndarray, budget: Budget, block: int) -> dict[str, Any]:
+    return {
+        "format": _FORMAT,
+        "release": sys.modules["hypermodes"].__version__,
+        "hypergraph": prepared.fingerprint,
+        "starts": hashlib.blake2b(np.ascontiguousarray(rows, "<i8").data, digest_size=16).hexdigest(),
+        "n_starts": int(rows.size),
+        "budget": asdict(budget),
+        "block": block,
+    }
+
+
+def _read_description(folder: Path) -> dict[str, Any] | None:
+    path = folder / "run.json"
+    if not path.exists():
+        if any((folder / "blocks").iterdir()):
+            raise ValueError(f"results: {str(folder)!r} holds blocks of a run that has lost its run.json")
+        return None
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        stored = None
+    if not isinstance(stored, dict) or stored.get("format") != _FORMAT:
+        raise ValueError(f"results: {str(path)!r} does not describe a run of hypermodes")
+    return stored
+
+
+class _Lock:
+    """One holder at a time, known by name. The system lets go of it when the holder ends, however it ends."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import fcntl
+        except ImportError:
+            raise OSError("results: needs a system with file locks (fcntl)") from None
+        self._file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (held until release)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.seek(0)
+            holder = self._file.read(1000).strip() or "somebody"
+            self._file.close()
+            raise BlockingIOError(
+                f"results: {str(path.parent)!r} is in use by {holder}; wait for it, or choose another folder"
+            ) from None
+        except OSError as error:
+            self._file.close()
+            raise OSError(f"results: cannot lock {str(path)!r}: {error.strerror}") from None
+        self._file.truncate(0)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._file.write(f"process {os.getpid()} on {socket.gethostname()} since {now}\n")
+        self._file.flush()
+
+    def release(self) -> None:
+        self._file.close()

@@ -1,0 +1,201 @@
+"""Wherever blocks are shifted, in whatever order and how often, the modes are the same to the last bit."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hypermodes as hm
+from hypermodes import batch, executors, gathering
+from hypermodes.datasets import five_crescents
+from strategies import hypergraphs
+
+
+def assert_same(ours, theirs):
+    assert ours.edge_mode.tobytes() == theirs.edge_mode.tobytes()
+    for name, column in vars(theirs.table).items():
+        assert getattr(ours.table, name).tobytes() == column.tobytes(), name
+
+
+@pytest.fixture(scope="module")
+def hypergraph():
+    points = five_crescents(1500, outliers=0.2).points
+    return hm.knn_hypergraph(points, 7)
+
+
+@pytest.fixture(scope="module")
+def expected(hypergraph):
+    return hm.find_modes(hypergraph, n_jobs=1)
+
+
+# -- gathering ----------------------------------------------------------------------------------------
+
+
+@given(hypergraphs(), st.integers(1, 5), st.randoms(use_true_random=False), st.integers(0, 8))
+def test_blocks_are_gathered_to_the_same_in_any_order(hypergraph, size, random, fewest):
+    prepared, budget = batch.Prepared.of(hm.HyperedgeAffinity(hypergraph)), batch.Budget()
+    rows = np.arange(prepared.n_rows)
+    whole = gathering.shift_rows(prepared, rows, budget)
+    lows = list(range(0, rows.size, size))
+    random.shuffle(lows)
+    gathered = gathering.Gathering(rows.size)
+    gathered._limit = fewest
+    for low in lows:
+        gathered.add(low, gathering.shift_rows(prepared, rows[low : low + size], budget))
+    ours = gathered.result()
+    for one, other in zip(
+        (*ours.found.points, ours.found.notes, ours.first, ours.which),
+        (*whole.found.points, whole.found.notes, whole.first, whole.which),
+        strict=True,
+    ):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_what_is_kept_goes_with_the_ends_and_not_with_the_starts(hypergraph, expected):
+    prepared = batch.Prepared.of(hm.HyperedgeAffinity(hypergraph))
+    block = gathering.shift_rows(prepared, np.arange(prepared.n_rows), batch.Budget())
+    ends = {mode.support.tobytes() for mode in expected}
+    assert block.which.size == prepared.n_rows
+    assert block.first.size < prepared.n_rows / 4
+    assert block.first.size >= len(ends)
+
+
+# -- executors ----------------------------------------------------------------------------------------
+
+
+class Unruly:
+    """Gives outcomes back last first, some of them after doing them twice."""
+
+    block = 100
+
+    def shifted(self, prepared, blocks, budget):
+        done = [(k, gathering.shift_rows(prepared, rows, budget)) for k, rows in blocks for _ in range(2)]
+        yield from done[::-2]
+
+
+def test_order_and_repetition_change_nothing(hypergraph, expected, monkeypatch):
+    monkeypatch.setattr("hypermodes.modes.executor_of", lambda client, n_jobs: Unruly())
+    assert_same(hm.find_modes(hypergraph), expected)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_joblib_gives_the_same(hypergraph, expected, backend, monkeypatch):
+    joblib = pytest.importorskip("joblib")
+    monkeypatch.setattr(executors.Joblib, "block", 300)
+    seen = []
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        modes = hm.find_modes(hypergraph, client="joblib", progress=lambda *done: seen.append(done))
+    assert_same(modes, expected)
+    assert seen[-1] == (hypergraph.n_edges, hypergraph.n_edges)
+
+
+@pytest.mark.parametrize("client", ["dask", 7, "127.0.0.1:8786", object()])
+def test_what_is_no_client_is_refused(hypergraph, client):
+    with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
+        hm.find_modes(hypergraph, client=client)
+
+
+def test_a_client_needs_the_compiled_rules(hypergraph):
+    with pytest.raises(ValueError, match="dynamics, expansion: with client or results"):
+        hm.find_modes(hypergraph, client="joblib", dynamics=hm.Replicator())
+
+
+def test_nothing_imports_dask_or_joblib_processes_unless_asked():
+    code = (
+        "import sys, hypermodes as hm; hm.find_modes(hm.Hypergraph.from_edges([[1, 2], [2, 3]])); "
+        "sys.exit(any(name in sys.modules for name in ('dask', 'distributed')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env=os.environ | _path()).returncode == 0
+
+
+def _path():
+    return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+# -- a real cluster -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler and two workers, processes of their own, on loopback."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with cluster.get_client() as client:
+        yield client
+
+
+def pids(client):
+    return list(client.run(os.getpid).values())
+
+
+def test_a_cluster_gives_the_same_from_memory_and_from_disk(
+    client, cluster, hypergraph, expected, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(executors.Dask, "block", 200)
+    seen = []
+    modes = hm.find_modes(hypergraph, client=client, progress=lambda *done: seen.append(done))
+    assert_same(modes, expected)
+    assert seen[-1] == (hypergraph.n_edges, hypergraph.n_edges)
+    assert len(seen) > 5
+    assert_same(hm.find_modes(hypergraph, client=cluster.scheduler_address), expected)
+    hm.write_folder(hypergraph, tmp_path / "folder")
+    opened = hm.open(tmp_path / "folder")
+    assert_same(hm.find_modes(opened, client=client), hm.find_modes(opened))
+    assert not client.futures  # nothing is left with the workers
+    assert client.run(lambda dask_worker: [name for name in dask_worker.plugins if "hypermodes" in name]) == {
+        worker: [] for worker in client.ncores()
+    }
+
+
+def test_workers_that_are_killed_change_nothing(client, hypergraph, expected, tmp_path, monkeypatch):
+    """One is killed in the middle, later all that are there: nobody is left who had the hypergraph."""
+    monkeypatch.setattr(executors, "REMOTE_BLOCK", 100)
+    monkeypatch.setattr("hypermodes.modes.REMOTE_BLOCK", 100)
+    victims = []
+
+    def kill(done, total):
+        if len(victims) == 0:
+            victims.extend(pids(client)[:1])
+            os.kill(victims[0], signal.SIGKILL)
+        elif len(victims) == 1 and done > total / 2:
+            everyone = [pid for pid in pids(client) if pid not in victims]
+            victims.extend(everyone)
+            for pid in everyone:
+                os.kill(pid, signal.SIGKILL)
+
+    modes = hm.find_modes(hypergraph, client=client, results=tmp_path / "run", progress=kill)
+    assert len(victims) >= 2
+    assert_same(modes, expected)
+    assert len(list((tmp_path / "run" / "blocks").iterdir())) == -(-hypergraph.n_edges // 100)
+
+
+def test_an_error_of_ours_ends_the_run_and_calls_the_rest_off(client, hypergraph, monkeypatch):
+    monkeypatch.setattr(executors.Dask, "block", 100)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hm.find_modes(hypergraph, client=client, progress=interrupt)
+    blocks = [state for key, state in client.futures.items() if str(key).startswith("hypermodes-")]
+    assert all(state.status != "pending" for state in blocks)
+    assert len(pids(client)) == 2  # nobody else was harmed
+
+
+def test_a_scheduler_that_is_not_there_is_named(hypergraph, monkeypatch):
+    pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    monkeypatch.setattr("hypermodes.clusters.PATIENCE", 1)
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
+        hm.find_modes(hypergraph, client="tcp://127.0.0.1:9")
