@@ -39,7 +39,7 @@ def shifted(
     running: dict[Any, tuple[int, Rows]] = {}
     again: list[tuple[int, Rows]] = []
     tries: Counter[int] = Counter()
-    done = as_completed(raise_errors=False)
+    done = as_completed(loop=client.loop, raise_errors=False)
     n_done, width = 0, _width(client)
     _hand_out(client, run, prepared)
     try:
@@ -62,7 +62,7 @@ def shifted(
                 continue
             tries[k] += 1
             if tries[k] == _TRIES:
-                raise RuntimeError(
+                raise ConnectionError(
                     f"client: block {k} was lost again and again with its workers; have they enough memory?"
                 )
             again.append((k, rows))

@@ -67,6 +67,10 @@ def write_folder(
     memory : int
         Bytes to use, about, besides 32 for each vertex and hyperedge.
 
+    Notes
+    -----
+    Annotations, which no algorithm looks at, are not kept: `Hypergraph.save` keeps them.
+
     Examples
     --------
     >>> import tempfile

@@ -194,6 +194,7 @@ def cluster(
     *,
     threshold: float | None = None,
     n_jobs: int | None = -1,
+    client: Any = None,
     progress: Progress = None,
 ) -> Groups:
     """Find the groups of a hypergraph; nobody says how many there are.
@@ -209,6 +210,8 @@ def cluster(
         Instead of that, what holds together at this share of the highest lift is a group, from 0 to 1.
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
+    client : dask.distributed.Client, address of a scheduler, or "joblib", optional
+        Where the leaves of the tree are shifted to their modes, as in `find_modes`; all else is done here.
     progress : bool or function
         As in `find_modes`.
 
@@ -234,7 +237,7 @@ def cluster(
         for part in parts:
             homes = _found(part, n_jobs)
             found.append(homes)
-            leaves.append(_leaves(part, homes, n_jobs))
+            leaves.append(_leaves(part, homes, n_jobs, client))
             advance(part.vertices.size)
     if not parts:
         return _nothing(hypergraph)
@@ -262,14 +265,16 @@ def _found(part: Ties, n_jobs: int | None) -> Homes:
     return find_homes(part.matrix, price(part, n_jobs), n_jobs)
 
 
-def _leaves(part: Ties, homes: Homes, n_jobs: int | None) -> np.ndarray:
+def _leaves(part: Ties, homes: Homes, n_jobs: int | None, client: Any) -> np.ndarray:
     """Vertices of a group that shift to the same mode, by ties over the root of both degrees."""
     row = np.repeat(np.arange(part.vertices.size), np.diff(part.matrix.indptr))
     inner = homes.labels[row] == homes.labels[part.matrix.indices]
     column, root = part.matrix.indices[inner], np.sqrt(part.degrees)
     affinity = part.matrix.data[inner] / (root[row[inner]] * root[column])
     modes = find_modes(
-        MatrixAffinity(sp.csr_array((affinity, (row[inner], column)), shape=part.matrix.shape)), n_jobs=n_jobs
+        MatrixAffinity(sp.csr_array((affinity, (row[inner], column)), shape=part.matrix.shape)),
+        n_jobs=n_jobs,
+        client=client,
     ).edge_mode
     alone = np.flatnonzero(modes < 0)
     modes = modes.copy()

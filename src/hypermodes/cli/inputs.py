@@ -82,6 +82,8 @@ def read_hypergraph(arguments: argparse.Namespace, path: str) -> "Hypergraph":
     """Read the hypergraph of the arguments."""
     import hypermodes
 
+    if os.path.isdir(path):  # whoever made it: all of it is checked
+        return hypermodes.open(path, verify=True)
     format = arguments.format  # noqa: A001
     if format is None and path != arguments.file:  # from a pipe: there is no name that tells
         format = told_by_content(path)  # noqa: A001

@@ -30,6 +30,7 @@ _EXAMPLES = """\
   hypermodes modes contacts.hif.json
   hypermodes modes contacts.hif.json --distinct --top 20 --report modes.html
   hypermodes modes circuit.hgr --starts peaks --out modes.csv --save modes.npz
+  hypermodes modes big-folder --scheduler tcp://127.0.0.1:8786 --results big-run --resume
   zcat contacts.hif.json.gz | hypermodes modes - --format hif --json | jq '.modes[0].vertices'
 """
 
@@ -62,25 +63,49 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
     add_reading(parser)
     add_jobs(parser)
     add_progress(parser)
+    _add_scale(parser)
     add_results(parser, "one row a mode")
     parser.add_argument(
         "--save", type=arrays_path, metavar="FILE.npz", help="keep all modes for ModeSet.load in Python"
     )
 
 
+def _add_scale(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("long runs and many machines")
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="shift on a Dask cluster: tcp://HOST:PORT of its scheduler"
+    )
+    group.add_argument(
+        "--results", metavar="FOLDER", help="keep what is done as it is done, to go on from if it is ended"
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="go on with the run in --results; begin one if there is none"
+    )
+
+
 def _run(arguments: argparse.Namespace) -> None:
     check_targets(arguments, "out", "report", "save")
+    if arguments.resume and arguments.results is None:
+        arguments.misused("--resume: say --results FOLDER, the run to go on with")
+    if arguments.scheduler is not None and "://" not in arguments.scheduler:
+        arguments.misused(f"--scheduler: expected tcp://HOST:PORT; got {arguments.scheduler!r}")
     import hypermodes
 
     with on_disk(arguments) as path:
         hypergraph = read_hypergraph(arguments, path)
     names = names_of_vertices(hypergraph, arguments.names)
-    modes = hypermodes.find_modes(
-        hypergraph,
-        starts="peaks" if arguments.starts == "peaks" else None,
-        n_jobs=arguments.jobs,
-        progress=wants_bar(arguments),
-    )
+    try:
+        modes = hypermodes.find_modes(
+            hypergraph,
+            starts="peaks" if arguments.starts == "peaks" else None,
+            n_jobs=arguments.jobs,
+            client=arguments.scheduler,
+            results=arguments.results,
+            resume=arguments.resume,
+            progress=wants_bar(arguments),
+        )
+    except FileExistsError as error:
+        raise FileExistsError(str(error).replace("pass resume=True", "say --resume")) from None
     ranks = _ranks(modes, arguments)
     if arguments.save is not None:
         modes.save(arguments.save)

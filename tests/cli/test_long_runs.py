@@ -1,0 +1,74 @@
+"""`hypermodes modes` on a folder, on a cluster, and taken up again: the same answer, or one line why not."""
+
+import pytest
+
+import hypermodes as hm
+
+
+@pytest.fixture
+def folder(meetings, tmp_path):
+    hm.write_folder(hm.read(meetings), tmp_path / "meetings")
+    return str(tmp_path / "meetings")
+
+
+def test_a_folder_is_read_as_a_file_is(run, meetings, folder):
+    code, out, err = run("modes", folder)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:] == run("modes", meetings)[1].splitlines()[1:]
+
+
+def test_a_folder_that_was_tampered_with_is_refused(run, folder):
+    with open(f"{folder}/edge_vertices.npy", "r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"\x7f")
+    code, out, err = run("modes", folder)
+    assert code != 0
+    assert out == ""
+    assert "edge_vertices.npy is not as it was written" in err
+    assert err.count("\n") == 1
+
+
+def test_a_run_is_kept_and_taken_up_again(run, meetings, folder, tmp_path):
+    kept = tmp_path / "kept"
+    code, out, _ = run("modes", meetings, "--results", kept)
+    assert code == 0
+    assert run("modes", meetings, "--results", kept, "--resume") == (0, out, "")
+    code, out, err = run("modes", meetings, "--results", kept)
+    assert code != 0
+    assert "holds a run already; say --resume" in err
+    code, out, err = run("modes", meetings, "--results", kept, "--resume", "--starts", "peaks")
+    assert code != 0
+    assert "is another one, of different starts" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--resume",), "say --results FOLDER"),
+        (("--scheduler", "here"), "expected tcp://HOST:PORT; got 'here'"),
+    ],
+)
+def test_misuse_is_told(run, meetings, options, message, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("modes", meetings, *options)
+    assert message in capsys.readouterr().err
+
+
+def test_a_cluster_is_asked_and_gives_the_same(run, meetings, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    monkeypatch.setattr("hypermodes.clusters.PATIENCE", 1)
+    code, _, err = run("modes", meetings, "--scheduler", "tcp://127.0.0.1:9")
+    assert code != 0
+    assert err == "hypermodes: client: no Dask scheduler answers at 'tcp://127.0.0.1:9'\n"
+    monkeypatch.undo()
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        protocol="tcp://",
+        processes=False,
+        host="127.0.0.1",
+        dashboard_address=None,
+    ) as cluster:
+        answer = run("modes", meetings, "--scheduler", cluster.scheduler_address)
+    assert answer == run("modes", meetings)
