@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One thread for the linear algebra of each test process: faces are small, and processes share the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint types imports check bench bench-quality bench-hypergraphs bench-saliency convergence clean
+.PHONY: help demo test lint types imports check bench bench-scale bench-quality bench-hypergraphs bench-saliency convergence clean
 help:            ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
 
@@ -31,6 +31,9 @@ bench: .venv/.dev  ## ratios, growth exponents and memory: the product Mp, the f
 	$(BIN)/python benchmarks/fast_core.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan
 	env -u OMP_NUM_THREADS $(BIN)/python benchmarks/clustering.py
+
+bench-scale: .venv/.dev  ## larger than memory, Dask, killed workers, ten million points; an hour, two idle cores
+	$(BIN)/python benchmarks/scale.py
 
 bench-quality: .venv/.dev  ## clusters against HDBSCAN, spectral, Genie and others; needs HYPERMODES_DATA
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan genieclust

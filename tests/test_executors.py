@@ -94,6 +94,17 @@ def test_joblib_gives_the_same(hypergraph, expected, backend, monkeypatch):
     assert seen[-1] == (hypergraph.n_edges, hypergraph.n_edges)
 
 
+def test_groups_and_estimators_take_a_client():
+    joblib = pytest.importorskip("joblib")
+    points = five_crescents(150).points
+    hypergraph = hm.knn_hypergraph(points, 5)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        ours = hm.cluster(hypergraph, client="joblib")
+        model = hm.HypergraphShift(selection="modes", client="joblib").fit(points)
+    np.testing.assert_array_equal(ours.edge_labels, hm.cluster(hypergraph).edge_labels)
+    np.testing.assert_array_equal(model.labels_, hm.HypergraphShift(selection="modes").fit(points).labels_)
+
+
 @pytest.mark.parametrize("client", ["dask", 7, "127.0.0.1:8786", object()])
 def test_what_is_no_client_is_refused(hypergraph, client):
     with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
