@@ -142,15 +142,15 @@ def _gathered(
         gathering.add(k * size, block)
         advance(block.which.size)
 
-    def missing() -> Iterator[Block]:
-        for k, low in enumerate(range(0, rows.size, size)):
-            kept = None if run is None else run.load(k)
-            if kept is None:
-                yield k, rows[low : low + size]
-            else:
-                taken(k, kept)
-
-    with closing(executor.shifted(prepared, missing(), budget)) as shifted:
+    missing = []
+    for k in range(-(-rows.size // size)):
+        kept = None if run is None else run.load(k)
+        if kept is None:
+            missing.append(k)
+        else:
+            taken(k, kept)
+    blocks: Iterator[Block] = ((k, rows[k * size : (k + 1) * size]) for k in missing)
+    with closing(executor.shifted(prepared, blocks, budget)) as shifted:
         for k, block in shifted:
             if run is not None:
                 run.save(k, block)

@@ -11,6 +11,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,4 +204,6 @@ class _Lock:
         self._file.flush()
 
     def release(self) -> None:
+        with suppress(OSError):
+            self._file.truncate(0)  # nobody is at it any more
         self._file.close()
