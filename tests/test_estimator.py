@@ -203,7 +203,8 @@ def test_of_modes_the_largest_can_be_kept(wanted):
 def test_parameters_are_kept_and_can_be_changed():
     given = {
         "n_clusters": 3, "selection": "modes", "threshold": None, "outliers": "assign", "n_neighbors": 7,
-        "metric": "manhattan", "index": None, "n_jobs": 2, "verbose": False,
+        "metric": "manhattan", "index": None, "n_jobs": 2,
+        "client": "tcp://127.0.0.1:8786", "verbose": False,
     }  # fmt: skip
     model = HypergraphShift(**given)
     assert model.get_params() == given

@@ -15,6 +15,11 @@ def test_a_folder_is_read_as_a_file_is(run, meetings, folder):
     code, out, err = run("modes", folder)
     assert (code, err) == (0, "")
     assert out.splitlines()[1:] == run("modes", meetings)[1].splitlines()[1:]
+    for command in (("info",), ("cluster", "-k", 2), ("query", "--vertex", "dan")):
+        name, *options = command
+        code, out, err = run(name, folder, *options)
+        assert (code, err) == (0, "")
+        assert out.splitlines()[2:4] == run(name, meetings, *options)[1].splitlines()[2:4]
 
 
 def test_a_folder_that_was_tampered_with_is_refused(run, folder):

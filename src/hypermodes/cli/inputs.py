@@ -82,7 +82,7 @@ def read_hypergraph(arguments: argparse.Namespace, path: str) -> "Hypergraph":
     """Read the hypergraph of the arguments."""
     import hypermodes
 
-    if os.path.isdir(path):  # whoever made it: all of it is checked
+    if _is_folder(path):  # whoever made it: all of it is checked
         return hypermodes.open(path, verify=True)
     format = arguments.format  # noqa: A001
     if format is None and path != arguments.file:  # from a pipe: there is no name that tells
@@ -96,6 +96,11 @@ def read_hypergraph(arguments: argparse.Namespace, path: str) -> "Hypergraph":
         return hypermodes.read(path, format=format, **reading_of(arguments))
     except ValueError as error:
         raise ValueError(_with_options(str(error))) from None
+
+
+def _is_folder(path: str) -> bool:
+    """Whether it looks like a folder that `hypermodes.write_folder` made."""
+    return os.path.isfile(os.path.join(path, "meta.json"))
 
 
 def _with_options(message: str) -> str:
@@ -165,6 +170,8 @@ def kind_of(arguments: argparse.Namespace, path: str) -> Kind:
     """Tell a hypergraph from a table of points: by what was said, by format, by name, then by content."""
     if arguments.kind is not None:
         return arguments.kind
+    if _is_folder(path):
+        return "hypergraph"
     for told in (arguments.format, _suffix_format(arguments.file), told_by_content(path)):
         if told in POINT_FORMATS and told not in HYPERGRAPH_FORMATS:
             return "points"
