@@ -176,3 +176,8 @@ def test_labels_name_hyperedges_that_have_a_name(run, meetings):
     assert "hyperedge,chess,1,1.0,CHESS" in table.splitlines()
     document = json.loads(run("cluster", meetings, "-k", "2", "--json", "--names", "name")[1])
     assert {one["id"]: one["name"] for one in document["hyperedges"]}["chess"] == "CHESS"
+
+
+def test_fewer_groups_than_asked_for_are_told(run, meetings):
+    assert ", not 1,000: there are no more; in none: " in run("cluster", meetings, "-k", "1000")[1]
+    assert "no more" not in run("cluster", meetings, "-k", "2")[1]

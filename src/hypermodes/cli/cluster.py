@@ -329,9 +329,10 @@ def _text_of_groups(arguments: argparse.Namespace, groups: "Groups", names: Name
     from hypermodes.cli.records import called, central_vertices, hypergraph_line, verdict
 
     n_alone = int((groups.vertex_labels < 0).sum())
+    fewer = f", not {arguments.k:,}: there are no more" if groups.n_clusters < (arguments.k or 0) else ""
     lines = [
         hypergraph_line(arguments.file, groups.hypergraph),
-        f"{amount(groups.n_clusters, 'group')}; in none: {amount(n_alone, 'vertex', 'vertices')}, "
+        f"{amount(groups.n_clusters, 'group')}{fewer}; in none: {amount(n_alone, 'vertex', 'vertices')}, "
         f"{amount(len(groups.outliers), 'hyperedge')}",
     ]
     if groups.n_clusters == 0:
