@@ -95,23 +95,38 @@ def climb(
     Vertices move one at a time, in their order, to the group where most is gained; then whole groups do, and
     so on upwards; x is fitted again, until nothing is gained any more.
     """
+    orders = gammaln(np.arange(labels.size + 1) + 1.0)
+    ground = _Level(
+        matrix, np.zeros(labels.size), np.asarray(matrix.sum(axis=1)).ravel(), np.ones(labels.size, np.int64)
+    )
     best = None
     for _ in range(ROUNDS):
-        labels = _moved(matrix, labels, share, cost, not fixed)
-        if not fixed:
-            labels = _merged(matrix, labels, share, cost)
-        labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        now = judged(matrix, labels, cost)
+        labels = labels.astype(np.int64)
+        level = ground
+        own = labels  # the group each item of the level is in
+        while level.settle(own, share / (1 - share), cost, orders, not fixed) or level is ground:
+            own = np.unique(own, return_inverse=True)[1].astype(np.int64)
+            labels = own if level is ground else own[labels]
+            level = level.above(own)
+            if fixed:
+                break
+            own = np.arange(level.members.size)
+        now = _evidence(labels, level.inside, level.degrees, level.members, cost)
         if best is not None and now.evidence <= best.evidence + 1e-6 + GAIN * abs(best.evidence):
             return now if now.evidence > best.evidence else best
-        best, share = now, now.share
+        best, labels, share = now, now.labels, now.share
     assert best is not None
     return best
 
 
 def judged(matrix: sp.csr_array, labels: np.ndarray, cost: float = 1.0) -> Homes:
     """Fit x to groups and say how well they explain the ties."""
-    inside, degrees, members = sums(matrix, labels)
+    return _evidence(labels, *sums(matrix, labels), cost)
+
+
+def _evidence(
+    labels: np.ndarray, inside: np.ndarray, degrees: np.ndarray, members: np.ndarray, cost: float
+) -> Homes:
     if members.size == 1:
         return Homes(labels, 0.5, 0.0)
     total = degrees.sum()
@@ -151,45 +166,43 @@ def fitted_share(inside: np.ndarray, degrees: np.ndarray) -> float:
     return share
 
 
-def _moved(matrix: sp.csr_array, labels: np.ndarray, share: float, cost: float, may_open: bool) -> np.ndarray:
-    from hypermodes._kernels.homes import settle
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """Items that move as one: vertices, or whole groups of them, and the ties between them."""
 
-    n = matrix.shape[0]
-    labels = labels.astype(np.int64)
-    degrees = np.asarray(matrix.sum(axis=1)).ravel()
-    settle(
-        matrix.indptr, matrix.indices, matrix.data, np.zeros(n), degrees, np.ones(n), labels,
-        share / (1 - share), cost, may_open, SWEEPS,
-    )  # fmt: skip
-    return labels
+    between: sp.csr_array
+    inside: np.ndarray
+    degrees: np.ndarray
+    members: np.ndarray
 
+    def settle(self, labels: np.ndarray, odds: float, cost: float, orders: np.ndarray, may_open: bool) -> int:
+        """Move items one at a time until nobody gains, changing `labels`; how many moves that were."""
+        from hypermodes._kernels.homes import settle
 
-def _merged(matrix: sp.csr_array, labels: np.ndarray, share: float, cost: float) -> np.ndarray:
-    """Move whole groups as long as that gains something."""
-    from hypermodes._kernels.homes import settle
-
-    labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    inside, degrees, members = sums(matrix, labels)
-    between = grouped(matrix, labels)
-    while True:
-        above = np.arange(degrees.size)
-        moves = settle(
-            between.indptr, between.indices, between.data, inside, degrees, members.astype(float), above,
-            share / (1 - share), cost, True, SWEEPS,
+        return settle(
+            self.between.indptr, self.between.indices, self.between.data, self.inside, self.degrees,
+            self.members, labels, orders, odds, cost, may_open, SWEEPS,
         )  # fmt: skip
-        if moves == 0:
-            return labels
-        above = np.unique(above, return_inverse=True)[1].astype(np.int64)
-        joined = sums(between, above)[0]
-        inside, degrees, members = (np.bincount(above, weights=old) for old in (inside, degrees, members))
-        inside += joined
-        between, labels = grouped(between, above), above[labels]
+
+    def above(self, labels: np.ndarray) -> "_Level":
+        """The groups of these items as items."""
+        between, joined = grouped(self.between, labels)
+        k = joined.size
+        members = np.zeros(k, np.int64)
+        np.add.at(members, labels, self.members)
+        return _Level(
+            between,
+            joined + np.bincount(labels, weights=self.inside, minlength=k),
+            np.bincount(labels, weights=self.degrees, minlength=k),
+            members,
+        )
 
 
-def grouped(matrix: sp.csr_array, labels: np.ndarray) -> sp.csr_array:
-    """Ties between groups; those inside are left out."""
-    n, k = labels.size, int(labels.max()) + 1
-    member = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-    between = sp.coo_array(member.T @ matrix @ member)
-    apart = between.row != between.col
-    return sp.csr_array((between.data[apart], (between.row[apart], between.col[apart])), shape=(k, k))
+def grouped(matrix: sp.csr_array, labels: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+    """Ties between groups, and those inside each."""
+    from hypermodes._kernels.homes import gathered
+
+    k = int(labels.max()) + 1
+    ptr, index, tie, inside = gathered(matrix.indptr, matrix.indices, matrix.data, labels, k)
+    by_column = sp.csr_array((tie, index, ptr), shape=(k, k)).tocsc()  # sorted; and the same, being symmetric
+    return sp.csr_array((by_column.data, by_column.indices, by_column.indptr), shape=(k, k)), inside
