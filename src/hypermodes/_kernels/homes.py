@@ -8,41 +8,44 @@ from numba import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 
+INSIDE, DEGREE, WORTH, MEMBERS = range(4)  # what is known of a group, side by side: they are read together
+
+
 @njit(**INNER)
-def ties_kept(inside, degree, odds, total):
-    """What a group adds to the likelihood: its inner ties, each log(1 + odds · D/D_g)."""
-    return inside * log1p(odds * total / degree) if degree > 0 else 0.0
+def worth(degree, odds, total):
+    """What a tie inside a group adds to the likelihood: log(1 + odds · D/D_g)."""
+    return log1p(odds * total / degree) if degree > 0 else 0.0
 
 
 @njit(**OPTIONS)
 def settle(ptr, index, tie, own, degree, count, labels, orders, odds, cost, may_open, sweeps):
     """Move items between groups until nobody gains; `labels` (below n) is changed in place. How many moves.
 
-    `own` are ties inside an item, `count` the vertices it stands for, `orders` the logs of 0!, 1!, 2!, … up to
-    all vertices. The gain of a partition is Σ_g ties_kept - cost · (bits to say who is in which group); an
-    empty group is offered if `may_open`, and the last of a group stays if not.
+    `own` are ties inside an item, `count` the vertices it stands for, `orders` the logs of 0!, 1!, 2!, … up
+    to all vertices. The gain of a partition is Σ_g (ties inside · worth) - cost · (nats to say who is in
+    which group); an empty group is offered if `may_open`, and the last of a group stays if not.
     """
     n = degree.size
     total, everyone = degree.sum(), count.sum()
-    inside, degrees, members = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    group = np.zeros((n, 4))
     for i in range(n):
         g = labels[i]
-        degrees[g] += degree[i]
-        members[g] += count[i]
-        inside[g] += own[i]
+        group[g, DEGREE] += degree[i]
+        group[g, MEMBERS] += count[i]
+        inside = own[i]
         for t in range(ptr[i], ptr[i + 1]):
             if labels[index[t]] == g:
-                inside[g] += tie[t] / 2
-    kept = np.empty(n)  # ties_kept of each group: most candidates have not changed since they were last asked
-    empty, n_empty, n_groups = np.empty(n, np.int64), 0, 0
+                inside += tie[t] / 2
+        group[g, INSIDE] += inside
+    empty, n_empty, n_groups = np.empty(n, labels.dtype), 0, 0
     for g in range(n):
-        kept[g] = ties_kept(inside[g], degrees[g], odds, total)
-        if members[g] > 0:
+        group[g, WORTH] = worth(group[g, DEGREE], odds, total)
+        if group[g, MEMBERS] > 0:
             n_groups += 1
         else:
             empty[n_empty] = g
             n_empty += 1
-    to, seen, near = np.zeros(n), np.full(n, -1, np.int64), np.empty(n + 1, np.int64)
+    to, near = np.full(n, -1.0), np.empty(n + 1, labels.dtype)  # ties to groups that are near, else -1
     awake = np.ones(n, np.bool_)  # only those around whom something has changed are asked again
     moves = 0
     for _ in range(sweeps):
@@ -52,50 +55,53 @@ def settle(ptr, index, tie, own, degree, count, labels, orders, odds, cost, may_
                 continue
             awake[i] = False
             a = labels[i]
+            alone = group[a, MEMBERS] == count[i]
+            if alone and not may_open:
+                continue
             near[0], n_near = a, 1
-            seen[a], to[a] = i, 0.0
+            to[a] = 0.0
             for t in range(ptr[i], ptr[i + 1]):
                 g = labels[index[t]]
-                if seen[g] != i:
-                    seen[g], to[g] = i, 0.0
+                if to[g] < 0:
+                    to[g] = 0.0
                     near[n_near] = g
                     n_near += 1
                 to[g] += tie[t]
-            alone = members[a] == count[i]
-            if alone and not may_open:
-                continue
-            inside[a] -= to[a] + own[i]
-            degrees[a] -= degree[i]
-            members[a] -= count[i]
+            group[a, INSIDE] -= to[a] + own[i]
+            group[a, DEGREE] -= degree[i]
+            group[a, MEMBERS] -= count[i]
             if alone:
-                inside[a] = degrees[a] = 0.0
+                group[a, INSIDE] = group[a, DEGREE] = 0.0
                 n_groups -= 1
             elif may_open and n_empty > 0:
                 g = empty[n_empty - 1]
-                seen[g], to[g] = i, 0.0
+                to[g] = 0.0
                 near[n_near] = g
                 n_near += 1
-            kept[a] = ties_kept(inside[a], degrees[a], odds, total)
-            # One group more has C(everyone - 1, n_groups) ways of sizes instead of C(everyone - 1, n_groups - 1).
+            group[a, WORTH] = worth(group[a, DEGREE], odds, total)
+            # With one group more, sizes are one of C(N-1, K) and no longer of C(N-1, K-1).
             opening = cost * log((everyone - n_groups) / n_groups) if n_groups > 0 else 0.0
             best, chosen = 0.0, a
             for t in range(n_near):
                 g = near[t]
-                gain = ties_kept(inside[g] + to[g] + own[i], degrees[g] + degree[i], odds, total) - kept[g]
-                gain += cost * (orders[members[g] + count[i]] - orders[members[g]])
-                if members[g] == 0:
-                    gain -= opening
-                if t == 0 or gain > best + 1e-9 * (
-                    1 + abs(best)
-                ):  # near[0] is where it is: it stays on a tie
+                brought, members = to[g] + own[i], int(group[g, MEMBERS])
+                told = cost * (orders[members + count[i]] - orders[members])
+                if members == 0:
+                    told -= opening
+                elif t > 0 and brought * group[g, WORTH] + told <= best:
+                    continue  # each tie is worth less in a larger group: it cannot gain more than this
+                gain = (group[g, INSIDE] + brought) * worth(group[g, DEGREE] + degree[i], odds, total)
+                gain += told - group[g, INSIDE] * group[g, WORTH]
+                # near[0] is where it is: it stays on a tie
+                if t == 0 or gain > best + 1e-9 * (1 + abs(best)):
                     best, chosen = gain, g
             g = chosen
-            if members[g] == 0:
+            if group[g, MEMBERS] == 0:
                 n_groups += 1
-            inside[g] += to[g] + own[i]
-            degrees[g] += degree[i]
-            members[g] += count[i]
-            kept[g] = ties_kept(inside[g], degrees[g], odds, total)
+            group[g, INSIDE] += to[g] + own[i]
+            group[g, DEGREE] += degree[i]
+            group[g, MEMBERS] += count[i]
+            group[g, WORTH] = worth(group[g, DEGREE], odds, total)
             if g != a:
                 labels[i] = g
                 moved += 1
@@ -107,7 +113,7 @@ def settle(ptr, index, tie, own, degree, count, labels, orders, odds, cost, may_
                     empty[n_empty] = a
                     n_empty += 1
             for t in range(n_near):
-                seen[near[t]] = -1
+                to[near[t]] = -1.0
         moves += moved
         if moved == 0:
             break
