@@ -61,10 +61,11 @@ def find_homes(matrix: sp.csr_array, cost: float = 1.0, n_jobs: int | None = 1) 
     found = [Homes(np.zeros(n, np.int64), 0.5, 0.0)]
     found += in_threads(n_jobs, lambda start: climb(matrix, np.arange(n), start, cost=cost), STARTS)
     best = max(found, key=lambda homes: round(homes.evidence, 6))
-    near = [
+    near = [best] + [
         homes
         for homes in found
-        if best.evidence - homes.evidence <= standard_error(matrix, best, homes) or homes is best
+        if homes.n_groups < best.n_groups
+        and best.evidence - homes.evidence <= standard_error(matrix, best, homes)
     ]
     return min(near, key=lambda homes: (homes.n_groups, -round(homes.evidence, 6)))
 
@@ -101,22 +102,28 @@ def climb(
     )
     best = None
     for _ in range(ROUNDS):
-        labels = labels.astype(np.int64)
         level = ground
-        own = labels  # the group each item of the level is in
+        own = labels = labels.astype(np.int32)  # `own` is the group each item of the level is in
         while level.settle(own, share / (1 - share), cost, orders, not fixed) or level is ground:
-            own = np.unique(own, return_inverse=True)[1].astype(np.int64)
+            own = _renumbered(own)
             labels = own if level is ground else own[labels]
             level = level.above(own)
             if fixed:
                 break
-            own = np.arange(level.members.size)
-        now = _evidence(labels, level.inside, level.degrees, level.members, cost)
+            own = np.arange(level.members.size, dtype=np.int32)
+        now = _evidence(labels.astype(np.int64), level.inside, level.degrees, level.members, cost)
         if best is not None and now.evidence <= best.evidence + 1e-6 + GAIN * abs(best.evidence):
             return now if now.evidence > best.evidence else best
         best, labels, share = now, now.labels, now.share
     assert best is not None
     return best
+
+
+def _renumbered(labels: np.ndarray) -> np.ndarray:
+    """The same groups, numbered without gaps."""
+    taken = np.zeros(labels.size, np.int32)
+    taken[labels] = 1
+    return (np.cumsum(taken, dtype=np.int32) - 1)[labels]
 
 
 def judged(matrix: sp.csr_array, labels: np.ndarray, cost: float = 1.0) -> Homes:
@@ -203,6 +210,8 @@ def grouped(matrix: sp.csr_array, labels: np.ndarray) -> tuple[sp.csr_array, np.
     from hypermodes._kernels.homes import gathered
 
     k = int(labels.max()) + 1
-    ptr, index, tie, inside = gathered(matrix.indptr, matrix.indices, matrix.data, labels, k)
+    ptr, index, tie, inside = gathered(
+        matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32, copy=False), k
+    )
     by_column = sp.csr_array((tie, index, ptr), shape=(k, k)).tocsc()  # sorted; and the same, being symmetric
     return sp.csr_array((by_column.data, by_column.indices, by_column.indptr), shape=(k, k)), inside

@@ -129,7 +129,7 @@ def gathered(ptr, index, tie, labels, k):
         first[labels[i] + 1] += 1
     for g in range(k):
         first[g + 1] += first[g]
-    member, place = np.empty(n, np.int64), first.copy()
+    member, place = np.empty(n, np.int32), first.copy()
     for i in range(n):
         member[place[labels[i]]] = i
         place[labels[i]] += 1
