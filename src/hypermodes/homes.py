@@ -96,44 +96,19 @@ def climb(
     Vertices move one at a time, in their order, to the group where most is gained; then whole groups do, and
     so on upwards; x is fitted again, until nothing is gained any more.
     """
+    from hypermodes._kernels.homes import ascend
+
     orders = gammaln(np.arange(labels.size + 1) + 1.0)
-    ground = _Level(
-        matrix, np.zeros(labels.size), np.asarray(matrix.sum(axis=1)).ravel(), np.ones(labels.size, np.int64)
-    )
-    best = None
-    for _ in range(ROUNDS):
-        level = ground
-        own = labels = labels.astype(np.int32)  # `own` is the group each item of the level is in
-        while level.settle(own, share / (1 - share), cost, orders, not fixed) or level is ground:
-            own = _renumbered(own)
-            labels = own if level is ground else own[labels]
-            level = level.above(own)
-            if fixed:
-                break
-            own = np.arange(level.members.size, dtype=np.int32)
-        now = _evidence(labels.astype(np.int64), level.inside, level.degrees, level.members, cost)
-        if best is not None and now.evidence <= best.evidence + 1e-6 + GAIN * abs(best.evidence):
-            return now if now.evidence > best.evidence else best
-        best, labels, share = now, now.labels, now.share
-    assert best is not None
-    return best
-
-
-def _renumbered(labels: np.ndarray) -> np.ndarray:
-    """The same groups, numbered without gaps."""
-    taken = np.zeros(labels.size, np.int32)
-    taken[labels] = 1
-    return (np.cumsum(taken, dtype=np.int32) - 1)[labels]
+    found, share, evidence = ascend(
+        matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32), orders, share, cost, not fixed,
+        SWEEPS, ROUNDS, GAIN,
+    )  # fmt: skip
+    return Homes(found.astype(np.int64), share, evidence)
 
 
 def judged(matrix: sp.csr_array, labels: np.ndarray, cost: float = 1.0) -> Homes:
     """Fit x to groups and say how well they explain the ties."""
-    return _evidence(labels, *sums(matrix, labels), cost)
-
-
-def _evidence(
-    labels: np.ndarray, inside: np.ndarray, degrees: np.ndarray, members: np.ndarray, cost: float
-) -> Homes:
+    inside, degrees, members = sums(matrix, labels)
     if members.size == 1:
         return Homes(labels, 0.5, 0.0)
     total = degrees.sum()
@@ -162,47 +137,9 @@ def sums(matrix: sp.csr_array, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def fitted_share(inside: np.ndarray, degrees: np.ndarray) -> float:
     """The most likely x: the share of ties that is made at home, given x (EM, a concave problem)."""
-    total = degrees.sum()
-    ratio, share = total / degrees, 0.5
-    for _ in range(200):
-        at_home = share * ratio / (1 - share + share * ratio)
-        new = float(np.clip((inside * at_home).sum() / (total / 2), 1e-6, 1 - 1e-6))
-        if abs(new - share) < 1e-9:
-            break
-        share = new
-    return share
+    from hypermodes._kernels.homes import fit
 
-
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """Items that move as one: vertices, or whole groups of them, and the ties between them."""
-
-    between: sp.csr_array
-    inside: np.ndarray
-    degrees: np.ndarray
-    members: np.ndarray
-
-    def settle(self, labels: np.ndarray, odds: float, cost: float, orders: np.ndarray, may_open: bool) -> int:
-        """Move items one at a time until nobody gains, changing `labels`; how many moves that were."""
-        from hypermodes._kernels.homes import settle
-
-        return settle(
-            self.between.indptr, self.between.indices, self.between.data, self.inside, self.degrees,
-            self.members, labels, orders, odds, cost, may_open, SWEEPS,
-        )  # fmt: skip
-
-    def above(self, labels: np.ndarray) -> "_Level":
-        """The groups of these items as items."""
-        between, joined = grouped(self.between, labels)
-        k = joined.size
-        members = np.zeros(k, np.int64)
-        np.add.at(members, labels, self.members)
-        return _Level(
-            between,
-            joined + np.bincount(labels, weights=self.inside, minlength=k),
-            np.bincount(labels, weights=self.degrees, minlength=k),
-            members,
-        )
+    return float(fit(inside, degrees))
 
 
 def grouped(matrix: sp.csr_array, labels: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
@@ -213,5 +150,4 @@ def grouped(matrix: sp.csr_array, labels: np.ndarray) -> tuple[sp.csr_array, np.
     ptr, index, tie, inside = gathered(
         matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32, copy=False), k
     )
-    by_column = sp.csr_array((tie, index, ptr), shape=(k, k)).tocsc()  # sorted; and the same, being symmetric
-    return sp.csr_array((by_column.data, by_column.indices, by_column.indptr), shape=(k, k)), inside
+    return sp.csr_array((tie, index, ptr), shape=(k, k)), inside

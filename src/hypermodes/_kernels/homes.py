@@ -17,7 +17,7 @@ def worth(degree, odds, total):
     return log1p(odds * total / degree) if degree > 0 else 0.0
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def settle(ptr, index, tie, own, degree, count, labels, orders, odds, cost, may_open, sweeps):
     """Move items between groups until nobody gains; `labels` (below n) is changed in place. How many moves.
 
@@ -122,7 +122,7 @@ def settle(ptr, index, tie, own, degree, count, labels, orders, odds, cost, may_
 
 @njit(**OPTIONS)
 def gathered(ptr, index, tie, labels, k):
-    """Ties between k groups in compressed rows, in order of first sight, and those inside each group."""
+    """Ties between k groups in compressed sorted rows, and those inside each group; ties are symmetric."""
     n = labels.size
     first = np.zeros(k + 1, np.int64)  # members group by group
     for i in range(n):
@@ -151,4 +151,109 @@ def gathered(ptr, index, tie, labels, k):
                 else:
                     new_tie[at[h]] += tie[t]
         new_ptr[g + 1] = size
-    return new_ptr, new_index[:size].copy(), new_tie[:size].copy(), inside
+    # Columns are found in the order of rows, and are the rows.
+    row_index, row_tie, free = np.empty(size, index.dtype), np.empty(size), new_ptr.copy()
+    for g in range(k):
+        for t in range(new_ptr[g], new_ptr[g + 1]):
+            h = new_index[t]
+            row_index[free[h]], row_tie[free[h]] = g, new_tie[t]
+            free[h] += 1
+    return new_ptr, row_index, row_tie, inside
+
+
+@njit(**OPTIONS)
+def fit(inside, degrees):
+    """The most likely x: the share of ties that is made at home, given x (EM, a concave problem)."""
+    total, share = degrees.sum(), 0.5
+    for _ in range(200):
+        at_home = 0.0
+        for g in range(degrees.size):
+            ratio = share * total / degrees[g]
+            at_home += inside[g] * ratio / (1 - share + ratio)
+        new = min(max(at_home / (total / 2), 1e-6), 1 - 1e-6)
+        if abs(new - share) < 1e-9:
+            break
+        share = new
+    return share
+
+
+@njit(**INNER)
+def explained(inside, degrees, members, share, cost, orders):
+    """Evidence: Σ_g E_g log(1 - x + x D/D_g) + E_between log(1 - x) - cost · words."""
+    total, everyone, k = degrees.sum(), orders.size - 1, degrees.size
+    gain = (total / 2 - inside.sum()) * log(1 - share)
+    words = orders[everyone] + orders[everyone - 1] - orders[k - 1] - orders[everyone - k] + log(everyone)
+    for g in range(k):
+        gain += inside[g] * log(1 - share + share * total / degrees[g])
+        words -= orders[members[g]]
+    return gain - cost * words
+
+
+@njit(**INNER)
+def renumber(labels):
+    """Number groups without gaps, in place; how many there are."""
+    number = np.zeros(labels.size, labels.dtype)
+    for g in labels:
+        number[g] = 1
+    k = 0
+    for g in range(labels.size):
+        if number[g]:
+            number[g] = k
+            k += 1
+    for i in range(labels.size):
+        labels[i] = number[labels[i]]
+    return k
+
+
+@njit(**INNER)
+def summed(values, labels, k):
+    """Sums over the members of each group."""
+    total = np.zeros(k, values.dtype)
+    for i in range(labels.size):
+        total[labels[i]] += values[i]
+    return total
+
+
+@njit(**OPTIONS)
+def ascend(ptr, index, tie, labels, orders, share, cost, may_open, sweeps, rounds, least):
+    """Vertices settle, then whole groups, and so on upwards; x is fitted, and all again while that gains more
+    than the share `least`. The best labels, their x and their evidence.
+    """
+    n = labels.size
+    degree = np.zeros(n)
+    for i in range(n):
+        for t in range(ptr[i], ptr[i + 1]):
+            degree[i] += tie[t]
+    nothing, ones = np.zeros(n), np.ones(n, np.int64)
+    labels = labels.copy()
+    best, best_share, best_labels = -np.inf, share, labels.copy()
+    for _ in range(rounds):
+        odds = share / (1 - share)
+        settle(ptr, index, tie, nothing, degree, ones, labels, orders, odds, cost, may_open, sweeps)
+        k = renumber(labels)
+        level_ptr, level_index, level_tie, inside = gathered(ptr, index, tie, labels, k)
+        degrees, members = summed(degree, labels, k), summed(ones, labels, k)
+        while may_open:
+            above = np.arange(k).astype(labels.dtype)
+            moves = settle(
+                level_ptr, level_index, level_tie, inside, degrees, members, above, orders, odds, cost,
+                may_open, sweeps,
+            )  # fmt: skip
+            if moves == 0:
+                break
+            k = renumber(above)
+            level_ptr, level_index, level_tie, joined = gathered(level_ptr, level_index, level_tie, above, k)
+            inside = summed(inside, above, k) + joined
+            degrees, members = summed(degrees, above, k), summed(members, above, k)
+            for i in range(n):
+                labels[i] = above[labels[i]]
+        share, now = 0.5, 0.0
+        if k > 1:
+            share = fit(inside, degrees)
+            now = explained(inside, degrees, members, share, cost, orders)
+        worth_it = now > best + 1e-6 + least * abs(best) or best == -np.inf
+        if now > best:
+            best, best_share, best_labels = now, share, labels.copy()
+        if not worth_it:
+            break
+    return best_labels, best_share, best
