@@ -29,7 +29,8 @@ def price(part: Ties, n_jobs: int | None = 1) -> float:
     matrix = pair_ties(copy, (part.weights / copies)[every])
     # Members that could not be made distinct may leave a vertex alone.
     kept = np.flatnonzero(np.asarray(matrix.sum(axis=1)).ravel() > 0)
-    matrix = matrix[kept][:, kept]
+    if kept.size < matrix.shape[0]:
+        matrix = matrix[kept][:, kept]
     cost, error = 0.0, 0.0
 
     def search(starts: list[tuple[np.ndarray, float]], cost: float) -> Homes:

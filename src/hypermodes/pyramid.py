@@ -25,16 +25,15 @@ def joined(matrix: sp.csr_array, leaves: np.ndarray, groups: np.ndarray) -> list
     """
     between, _ = grouped(matrix, leaves)
     degrees = np.bincount(leaves, weights=np.asarray(matrix.sum(axis=1)).ravel())
-    inside, lifts = _agglomerated(between, degrees, groups)
-    n = degrees.size
-    made = sp.coo_array((np.ones(lifts.size, bool), inside.T), shape=(n, n))
-    n_parts, part = connected_components(made, directed=False)
-    above, _ = grouped(between, part.astype(np.int64))
-    outside, lower = _agglomerated(above, np.bincount(part, weights=degrees), np.zeros(n_parts, np.int64))
-    a_leaf = np.unique(part, return_index=True)[1]
-    joins = np.concatenate((inside, a_leaf[outside]))
-    lifts = np.minimum.accumulate(np.concatenate((lifts, lower)))
-    return list(zip(*joins.T.tolist(), lifts.tolist(), strict=True))
+    joins, lifts = _agglomerated(between, degrees, groups)
+    if lifts.size < degrees.size - 1:
+        made = sp.coo_array((np.ones(lifts.size, bool), joins.T), shape=between.shape)
+        part = connected_components(made, directed=False)[1].astype(np.int64)
+        _, a_leaf = np.unique(part, return_index=True)
+        above, _ = grouped(between, part)
+        outside, lower = _agglomerated(above, np.bincount(part, weights=degrees), np.zeros_like(a_leaf))
+        joins, lifts = np.concatenate((joins, a_leaf[outside])), np.concatenate((lifts, lower))
+    return list(zip(*joins.T.tolist(), np.minimum.accumulate(lifts).tolist(), strict=True))
 
 
 def grown(joins: list[Join], mass: np.ndarray) -> ModeTree:
