@@ -265,7 +265,7 @@ def _found(part: Ties, n_jobs: int | None) -> Homes:
 
 
 def _leaves(parts: list[Ties], found: list[Homes], n_jobs: int | None) -> list[np.ndarray]:
-    """Vertices of a group that shift to the same mode, by ties over the root of both degrees; for each part."""
+    """For each part: vertices of a group that shift to the same mode, by ties over the root of degrees."""
     data, index, count = [], [], []
     first = 0
     for part, homes in zip(parts, found, strict=True):

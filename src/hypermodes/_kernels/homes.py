@@ -7,7 +7,6 @@ from numba import njit
 
 from hypermodes._kernels.faces import INNER, OPTIONS
 
-
 INSIDE, DEGREE, WORTH, MEMBERS = range(4)  # what is known of a group, side by side: they are read together
 
 
@@ -216,8 +215,9 @@ def summed(values, labels, k):
 
 @njit(**OPTIONS)
 def ascend(ptr, index, tie, labels, orders, share, cost, may_open, sweeps, rounds, least):
-    """Vertices settle, then whole groups, and so on upwards; x is fitted, and all again while that gains more
-    than the share `least`. The best labels, their x and their evidence.
+    """Vertices settle, then whole groups, and so on upwards; the best labels, their x and their evidence.
+
+    x is fitted again, and everything is done again, while that gains more than the share `least`.
     """
     n = labels.size
     degree = np.zeros(n)

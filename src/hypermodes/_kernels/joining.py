@@ -54,7 +54,7 @@ def filled(table, ends, weight):
 
 @njit(**OPTIONS)
 def join(ends, weight, degree):
-    """Join the ends of the tie of the largest lift w D/(D_a D_b), again and again: a, b and lift of each join.
+    """Join the ends of the tie of the largest lift w D/(D_a D_b), again and again: a, b and lift of each.
 
     `ends[2t]` and `ends[2t + 1]` are what tie t of weight[t] > 0 is between; all three are used up. What is
     joined keeps the number of the one that had more ties.
