@@ -229,24 +229,25 @@ def ascend(ptr, index, tie, labels, orders, share, cost, may_open, sweeps, round
     best, best_share, best_labels = -np.inf, share, labels.copy()
     for _ in range(rounds):
         odds = share / (1 - share)
-        settle(ptr, index, tie, nothing, degree, ones, labels, orders, odds, cost, may_open, sweeps)
-        k = renumber(labels)
-        level_ptr, level_index, level_tie, inside = gathered(ptr, index, tie, labels, k)
-        degrees, members = summed(degree, labels, k), summed(ones, labels, k)
-        while may_open:
-            above = np.arange(k).astype(labels.dtype)
+        level_ptr, level_index, level_tie = ptr, index, tie  # vertices at first, then groups of them
+        inside, degrees, members = nothing, degree, ones
+        above, ground, k = labels.copy(), True, n
+        while True:  # one call of each, because every one is compiled
             moves = settle(
                 level_ptr, level_index, level_tie, inside, degrees, members, above, orders, odds, cost,
                 may_open, sweeps,
             )  # fmt: skip
-            if moves == 0:
+            if moves == 0 and not ground:
                 break
             k = renumber(above)
             level_ptr, level_index, level_tie, joined = gathered(level_ptr, level_index, level_tie, above, k)
             inside = summed(inside, above, k) + joined
             degrees, members = summed(degrees, above, k), summed(members, above, k)
             for i in range(n):
-                labels[i] = above[labels[i]]
+                labels[i] = above[i if ground else labels[i]]
+            if not may_open:
+                break
+            above, ground = np.arange(k).astype(labels.dtype), False
         share, now = 0.5, 0.0
         if k > 1:
             share = fit(inside, degrees)
