@@ -13,8 +13,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import hypermodes as hm
 from hypermodes.chance import price, shuffled
-from hypermodes.homes import climb, find_homes, judged, standard_error, sums, words
-from hypermodes.pyramid import cut
+from hypermodes.homes import climb, find_homes, grouped, judged, standard_error, sums, words
+from hypermodes.pyramid import cut, joined
 from hypermodes.ties import connected_ties, pair_ties
 from planted import planted
 
@@ -148,6 +148,22 @@ def test_what_is_not_connected_plays_no_part():
     assert same_partition(both.vertex_labels[HYPERGRAPH.n_vertices :], alone.vertex_labels)
     assert both.n_clusters == GROUPS.n_clusters + alone.n_clusters
     assert both.evidence == pytest.approx(GROUPS.evidence + alone.evidence)
+
+
+def test_hundreds_of_parts_are_judged_as_each_alone():
+    parts = [planted(n=24, groups=2, edges=60, strangers=0.1, seed=seed)[0] for seed in range(4)]
+    together = hm.cluster(
+        hm.Hypergraph.from_incidence(sp.block_diag([p.incidence for p in parts] * 60, format="csc"))
+    )
+    alone = [hm.cluster(part) for part in parts]
+    assert together.n_clusters == 60 * sum(groups.n_clusters for groups in alone)
+    assert together.tree.n == 60 * sum(groups.tree.n for groups in alone)
+    first = 0
+    for groups in alone * 60:
+        own = slice(first, first + groups.vertex_labels.size)
+        assert same_partition(together.vertex_labels[own], groups.vertex_labels)
+        assert same_partition(together.leaves[own], groups.leaves)
+        first = own.stop
 
 
 def test_threads_do_not_matter():
@@ -309,6 +325,56 @@ def test_nobody_gains_by_moving_alone():
             value = (inside * np.log(1 - x + x * total / degrees)).sum()
             value += (total / 2 - inside.sum()) * np.log(1 - x) - words(members)
             assert value <= homes.evidence + 1e-6
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_a_climb_says_what_its_groups_are_worth(cost, share):
+    matrix = connected_ties(HYPERGRAPH)[0].matrix
+    homes = climb(matrix, np.arange(matrix.shape[0]), share, cost=cost)
+    again = judged(matrix, homes.labels, cost)
+    assert homes.evidence == pytest.approx(again.evidence)
+    assert homes.share == pytest.approx(again.share, abs=1e-6)
+    assert climb(matrix, homes.labels, homes.share, cost=cost).evidence >= homes.evidence - 1e-6
+
+
+def test_ties_of_groups_are_sums_of_those_of_members():
+    matrix = connected_ties(HYPERGRAPH)[0].matrix
+    labels = np.random.default_rng(0).integers(0, 7, matrix.shape[0])
+    member = np.eye(7)[labels]
+    slow = member.T @ matrix.toarray() @ member
+    between, inside = grouped(matrix, labels)
+    assert np.allclose(inside, np.diag(slow) / 2)
+    assert np.allclose(between.toarray(), slow - np.diag(np.diag(slow)))
+    assert between.has_sorted_indices
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 40), st.floats(0.02, 0.6), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_leaves_join_by_the_largest_lift(n, density, k, seed):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(sp.random_array((n, n), density=density, rng=rng).toarray(), 1)
+    upper += np.diag(rng.uniform(0.1, 0.2, n - 1), 1)  # no vertex is without ties
+    ties, groups = upper + upper.T, np.arange(n) % k
+    joins = joined(sp.csr_array(ties), np.arange(n), groups)
+    assert len(joins) == n - 1
+    degrees, total = ties.sum(axis=1), ties.sum()
+    where, lowest, inside = np.arange(n), np.inf, True
+    for a, b, lift in joins:
+        a, b = where[a], where[b]
+        lifts = np.triu(ties * total / np.outer(degrees, degrees), 1)
+        inner = lifts * (groups[:, None] == groups[None, :])
+        inside = inside and inner.any()  # first inside groups; once these are complete, all
+        allowed = inner if inside else lifts
+        assert allowed[min(a, b), max(a, b)] == pytest.approx(allowed.max())
+        lowest = min(lowest, allowed.max())
+        assert lift == pytest.approx(lowest)
+        for axis in (ties, ties.T):
+            axis[a] += axis[b]
+            axis[b] = 0
+        ties[a, a] = 0
+        degrees[a] += degrees[b]
+        where[where == b] = a
 
 
 def test_words_count_the_ways():

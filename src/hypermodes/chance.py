@@ -13,7 +13,7 @@ less than they are worth, they are cheap.
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.homes import Homes, climb, judged, standard_error, sums, words
+from hypermodes.homes import Homes, climb, judged, standard_error, words
 from hypermodes.threads import in_threads
 from hypermodes.ties import Ties, pair_ties
 
@@ -29,8 +29,9 @@ def price(part: Ties, n_jobs: int | None = 1) -> float:
     matrix = pair_ties(copy, (part.weights / copies)[every])
     # Members that could not be made distinct may leave a vertex alone.
     kept = np.flatnonzero(np.asarray(matrix.sum(axis=1)).ravel() > 0)
-    matrix = matrix[kept][:, kept]
-    cost, error = 0.0, 0.0
+    if kept.size < matrix.shape[0]:
+        matrix = matrix[kept][:, kept]
+    cost, dearest = 0.0, None
 
     def search(starts: list[tuple[np.ndarray, float]], cost: float) -> Homes:
         found = in_threads(n_jobs, lambda start: climb(matrix, *start, cost=cost), starts)
@@ -39,14 +40,15 @@ def price(part: Ties, n_jobs: int | None = 1) -> float:
     alone = np.arange(kept.size)
     found = search([(alone, share) for share in STARTS], 0.0)
     while found.n_groups > 1:  # Dinkelbach's way to the largest ratio: each one is the next price
-        members = sums(matrix, found.labels)[2]
         free = judged(matrix, found.labels, cost=0.0)
-        paid = free.evidence / words(members)
+        paid = free.evidence / words(np.bincount(found.labels))
         if paid <= cost * (1 + 1e-3):
             break
-        cost, error = paid, standard_error(matrix, free) / words(members)
+        cost, dearest = paid, free
         found = search([(found.labels, free.share), (alone, free.share)], cost)
-    return cost + error
+    if dearest is None:
+        return 0.0
+    return cost + standard_error(matrix, dearest) / words(np.bincount(dearest.labels))
 
 
 def _copies(weights: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from hypermodes.ties import Ties, connected_ties
 from hypermodes.tree import ModeTree
 
 FEWEST = 8  # vertices of a connected part that can be more than one group
+WORTH_THREADS = 10_000  # ties; with fewer a search is over before its thread has started
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,14 +234,13 @@ def cluster(
     workers(n_jobs)
     parts = connected_ties(hypergraph)
     with tracker(progress, sum(part.vertices.size for part in parts), "grouping") as advance:
-        found, leaves = [], []
+        found = []
         for part in parts:
-            homes = _found(part, n_jobs)
-            found.append(homes)
-            leaves.append(_leaves(part, homes, n_jobs, client))
+            found.append(_found(part, n_jobs))
             advance(part.vertices.size)
     if not parts:
         return _nothing(hypergraph)
+    leaves = _leaves(parts, found, n_jobs, client)
     tree, leaf, joins_made = _tree(hypergraph, parts, found, leaves)
     evidence = sum(homes.evidence for homes in found)
     labels = _spread(hypergraph.n_vertices, parts, [homes.labels for homes in found])
@@ -262,25 +262,34 @@ def _found(part: Ties, n_jobs: int | None) -> Homes:
     """The groups of one part; too few vertices to tell anything apart are one."""
     if part.vertices.size < FEWEST:
         return Homes(np.zeros(part.vertices.size, np.int64), 0.5, 0.0)
+    if part.matrix.nnz < WORTH_THREADS:
+        n_jobs = 1
     return find_homes(part.matrix, price(part, n_jobs), n_jobs)
 
 
-def _leaves(part: Ties, homes: Homes, n_jobs: int | None, client: Any) -> np.ndarray:
-    """Vertices of a group that shift to the same mode, by ties over the root of both degrees."""
-    row = np.repeat(np.arange(part.vertices.size), np.diff(part.matrix.indptr))
-    inner = homes.labels[row] == homes.labels[part.matrix.indices]
-    column, root = part.matrix.indices[inner], np.sqrt(part.degrees)
-    affinity = part.matrix.data[inner] / (root[row[inner]] * root[column])
-    modes = find_modes(
-        MatrixAffinity(sp.csr_array((affinity, (row[inner], column)), shape=part.matrix.shape)),
-        n_jobs=n_jobs,
-        client=client,
-    ).edge_mode
+def _leaves(parts: list[Ties], found: list[Homes], n_jobs: int | None, client: Any) -> list[np.ndarray]:
+    """For each part: vertices of a group that shift to the same mode, by ties over the root of degrees."""
+    data, index, count = [], [], []
+    first = 0
+    for part, homes in zip(parts, found, strict=True):
+        matrix, n = part.matrix, part.vertices.size
+        row, root = np.repeat(np.arange(n), np.diff(matrix.indptr)), np.sqrt(part.degrees)
+        inner = homes.labels[row] == homes.labels[matrix.indices]
+        row, column = row[inner], matrix.indices[inner]
+        data.append(matrix.data[inner] / (root[row] * root[column]))
+        index.append(column + first)
+        count.append(np.bincount(row, minlength=n))
+        first += n
+    ptr = np.concatenate(([0], np.cumsum(np.concatenate(count))))
+    affinity = sp.csr_array((np.concatenate(data), np.concatenate(index), ptr), shape=(first, first))
+    modes = find_modes(MatrixAffinity(affinity), n_jobs=n_jobs, client=client).edge_mode.copy()
     alone = np.flatnonzero(modes < 0)
-    modes = modes.copy()
     modes[alone] = modes.max(initial=-1) + 1 + np.arange(alone.size)
-    pairs = homes.labels * (modes.max() + 1) + modes
-    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    own = np.split(modes, np.cumsum([part.vertices.size for part in parts])[:-1])
+    return [
+        np.unique(homes.labels * (modes.max() + 1) + mode, return_inverse=True)[1].astype(np.int64)
+        for homes, mode in zip(found, own, strict=True)
+    ]
 
 
 def _tree(

@@ -61,10 +61,11 @@ def find_homes(matrix: sp.csr_array, cost: float = 1.0, n_jobs: int | None = 1) 
     found = [Homes(np.zeros(n, np.int64), 0.5, 0.0)]
     found += in_threads(n_jobs, lambda start: climb(matrix, np.arange(n), start, cost=cost), STARTS)
     best = max(found, key=lambda homes: round(homes.evidence, 6))
-    near = [
+    near = [best] + [
         homes
         for homes in found
-        if best.evidence - homes.evidence <= standard_error(matrix, best, homes) or homes is best
+        if homes.n_groups < best.n_groups
+        and best.evidence - homes.evidence <= standard_error(matrix, best, homes)
     ]
     return min(near, key=lambda homes: (homes.n_groups, -round(homes.evidence, 6)))
 
@@ -95,18 +96,14 @@ def climb(
     Vertices move one at a time, in their order, to the group where most is gained; then whole groups do, and
     so on upwards; x is fitted again, until nothing is gained any more.
     """
-    best = None
-    for _ in range(ROUNDS):
-        labels = _moved(matrix, labels, share, cost, not fixed)
-        if not fixed:
-            labels = _merged(matrix, labels, share, cost)
-        labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        now = judged(matrix, labels, cost)
-        if best is not None and now.evidence <= best.evidence + 1e-6 + GAIN * abs(best.evidence):
-            return now if now.evidence > best.evidence else best
-        best, share = now, now.share
-    assert best is not None
-    return best
+    from hypermodes._kernels.homes import ascend
+
+    orders = gammaln(np.arange(labels.size + 1) + 1.0)
+    found, share, evidence = ascend(
+        matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32), orders, share, cost, not fixed,
+        SWEEPS, ROUNDS, GAIN,
+    )  # fmt: skip
+    return Homes(found.astype(np.int64), share, evidence)
 
 
 def judged(matrix: sp.csr_array, labels: np.ndarray, cost: float = 1.0) -> Homes:
@@ -140,56 +137,17 @@ def sums(matrix: sp.csr_array, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def fitted_share(inside: np.ndarray, degrees: np.ndarray) -> float:
     """The most likely x: the share of ties that is made at home, given x (EM, a concave problem)."""
-    total = degrees.sum()
-    ratio, share = total / degrees, 0.5
-    for _ in range(200):
-        at_home = share * ratio / (1 - share + share * ratio)
-        new = float(np.clip((inside * at_home).sum() / (total / 2), 1e-6, 1 - 1e-6))
-        if abs(new - share) < 1e-9:
-            break
-        share = new
-    return share
+    from hypermodes._kernels.homes import fit
+
+    return float(fit(inside, degrees))
 
 
-def _moved(matrix: sp.csr_array, labels: np.ndarray, share: float, cost: float, may_open: bool) -> np.ndarray:
-    from hypermodes._kernels.homes import settle
+def grouped(matrix: sp.csr_array, labels: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+    """Ties between groups, and those inside each."""
+    from hypermodes._kernels.homes import gathered
 
-    n = matrix.shape[0]
-    labels = labels.astype(np.int64)
-    degrees = np.asarray(matrix.sum(axis=1)).ravel()
-    settle(
-        matrix.indptr, matrix.indices, matrix.data, np.zeros(n), degrees, np.ones(n), labels,
-        share / (1 - share), cost, may_open, SWEEPS,
-    )  # fmt: skip
-    return labels
-
-
-def _merged(matrix: sp.csr_array, labels: np.ndarray, share: float, cost: float) -> np.ndarray:
-    """Move whole groups as long as that gains something."""
-    from hypermodes._kernels.homes import settle
-
-    labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    inside, degrees, members = sums(matrix, labels)
-    between = grouped(matrix, labels)
-    while True:
-        above = np.arange(degrees.size)
-        moves = settle(
-            between.indptr, between.indices, between.data, inside, degrees, members.astype(float), above,
-            share / (1 - share), cost, True, SWEEPS,
-        )  # fmt: skip
-        if moves == 0:
-            return labels
-        above = np.unique(above, return_inverse=True)[1].astype(np.int64)
-        joined = sums(between, above)[0]
-        inside, degrees, members = (np.bincount(above, weights=old) for old in (inside, degrees, members))
-        inside += joined
-        between, labels = grouped(between, above), above[labels]
-
-
-def grouped(matrix: sp.csr_array, labels: np.ndarray) -> sp.csr_array:
-    """Ties between groups; those inside are left out."""
-    n, k = labels.size, int(labels.max()) + 1
-    member = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-    between = sp.coo_array(member.T @ matrix @ member)
-    apart = between.row != between.col
-    return sp.csr_array((between.data[apart], (between.row[apart], between.col[apart])), shape=(k, k))
+    k = int(labels.max()) + 1
+    ptr, index, tie, inside = gathered(
+        matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32, copy=False), k
+    )
+    return sp.csr_array((tie, index, ptr), shape=(k, k)), inside

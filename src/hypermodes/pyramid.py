@@ -8,10 +8,9 @@ degrees would make by chance,
 the largest first. Groups that were found to be one are complete before any of them joins another.
 """
 
-import heapq
-
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from hypermodes.homes import grouped
 from hypermodes.tree import ModeTree
@@ -24,15 +23,17 @@ def joined(matrix: sp.csr_array, leaves: np.ndarray, groups: np.ndarray) -> list
 
     `groups` has the group of each leaf. What has no ties joins last, at 0.
     """
-    between = grouped(matrix, leaves)
+    between, _ = grouped(matrix, leaves)
     degrees = np.bincount(leaves, weights=np.asarray(matrix.sum(axis=1)).ravel())
-    inside = _agglomerated(between, degrees, groups)
-    outside = _agglomerated(between, degrees, np.zeros_like(groups), inside)
-    lifts = np.array([lift for _, _, lift in (*inside, *outside)])
-    return [
-        (a, b, float(lift))
-        for (a, b, _), lift in zip((*inside, *outside), np.minimum.accumulate(lifts), strict=True)
-    ]
+    joins, lifts = _agglomerated(between, degrees, groups)
+    if lifts.size < degrees.size - 1:
+        made = sp.coo_array((np.ones(lifts.size, bool), joins.T), shape=between.shape)
+        part = connected_components(made, directed=False)[1].astype(np.int64)
+        _, a_leaf = np.unique(part, return_index=True)
+        above, _ = grouped(between, part)
+        outside, lower = _agglomerated(above, np.bincount(part, weights=degrees), np.zeros_like(a_leaf))
+        joins, lifts = np.concatenate((joins, a_leaf[outside])), np.concatenate((lifts, lower))
+    return list(zip(*joins.T.tolist(), np.minimum.accumulate(lifts).tolist(), strict=True))
 
 
 def grown(joins: list[Join], mass: np.ndarray) -> ModeTree:
@@ -74,71 +75,16 @@ def cut(tree: ModeTree, n_joins: int) -> np.ndarray:
     """Group of each leaf once the first joins are made, numbered by their first leaf."""
     n = tree.n
     part = sp.coo_array((np.ones(n_joins, bool), tree.ends[:n_joins].T), shape=(n, n))
-    return sp.csgraph.connected_components(part, directed=False)[1].astype(np.int64)
+    return connected_components(part, directed=False)[1].astype(np.int64)
 
 
 def _agglomerated(
-    between: sp.csr_array,
-    degrees: np.ndarray,
-    groups: np.ndarray,
-    done: list[Join] | None = None,
-) -> list[Join]:
-    """Join leaves of the same group by the largest lift, after those that are joined already."""
-    n, total = degrees.size, degrees.sum()
-    degree = degrees.tolist()
-    near: list[dict[int, float]] = [
-        dict(
-            zip(
-                between.indices[between.indptr[i] : between.indptr[i + 1]].tolist(),
-                between.data[between.indptr[i] : between.indptr[i + 1]].tolist(),
-                strict=True,
-            )
-        )
-        for i in range(n)
-    ]
-    current = list(range(n))
+    between: sp.csr_array, degrees: np.ndarray, groups: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Join what is of the same group by the largest lift: who, and at which lift."""
+    from hypermodes._kernels.joining import join
 
-    def merge(a: int, b: int) -> int:
-        if len(near[a]) < len(near[b]):
-            a, b = b, a
-        near[a].pop(b, None)
-        for c, tie in near[b].items():
-            if c != a:
-                near[a][c] = near[a].get(c, 0.0) + tie
-                del near[c][b]
-                near[c][a] = near[a][c]
-        near[b] = {}
-        degree[a] += degree[b]
-        current[b] = a
-        return a
-
-    def root(a: int) -> int:
-        while current[a] != a:
-            current[a] = current[current[a]]
-            a = current[a]
-        return a
-
-    for a, b, _ in done or ():
-        one, other = root(a), root(b)
-        if one != other:
-            merge(one, other)
-    version = [0] * n
-
-    def entry(a: int, b: int) -> tuple[float, int, int, int, int]:
-        a, b = min(a, b), max(a, b)
-        return (-near[a][b] * total / (degree[a] * degree[b]), a, b, version[a], version[b])
-
-    heap = [entry(a, b) for a in range(n) for b in near[a] if a < b and groups[a] == groups[b]]
-    heapq.heapify(heap)
-    joins = []
-    while heap:
-        lift, a, b, at_a, at_b = heapq.heappop(heap)
-        if current[a] != a or current[b] != b or (version[a], version[b]) != (at_a, at_b):
-            continue
-        joins.append((a, b, -lift))
-        a = merge(a, b)
-        version[a] += 1
-        for c in near[a]:
-            if groups[c] == groups[a]:
-                heapq.heappush(heap, entry(a, c))
-    return joins
+    row = np.repeat(np.arange(degrees.size), np.diff(between.indptr))
+    once = np.flatnonzero((row < between.indices) & (groups[row] == groups[between.indices]))
+    ends = np.column_stack((row[once], between.indices[once])).astype(np.int64).ravel()
+    return join(ends, between.data[once], degrees.astype(float))

@@ -23,5 +23,7 @@ def workers(n_jobs: int | None) -> int:
 
 def in_threads(n_jobs: int | None, function: Callable[[In], Out], inputs: Iterable[In]) -> list[Out]:
     """Apply a function to each input, in threads; the results in the order of the inputs."""
+    if workers(n_jobs) == 1:
+        return [function(one) for one in inputs]
     with ThreadPoolExecutor(max_workers=workers(n_jobs)) as pool:
         return list(pool.map(function, inputs))
