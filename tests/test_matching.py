@@ -140,6 +140,16 @@ def test_entries_of_candidates_in_conflict_are_ignored():
     assert hm.match_affinity(candidates, affinity).pairs.tolist() == [[0, 0], [1, 1]]
 
 
+@pytest.mark.parametrize("factor", [1e-320, 1e-3, 1000.0, 1e90])
+def test_the_unit_of_an_affinity_does_not_matter(factor):
+    candidates = hm.Candidates(np.indices((2, 2)).reshape(2, -1).T, np.ones(4), 2, 2)
+    affinity = np.array([[0, 0, 0, 1.0], [0, 0, 0.25, 0], [0, 0.25, 0, 0], [1.0, 0, 0, 0]])
+    one, other = hm.match_affinity(candidates, affinity), hm.match_affinity(candidates, factor * affinity)
+    assert one.pairs.tolist() == other.pairs.tolist() == [[0, 0], [1, 1]]
+    assert one.scores == pytest.approx(other.scores)
+    assert one.score == pytest.approx(other.score)
+
+
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_assignments_against_all_of_them(n_left, n_right, seed):
     from itertools import permutations

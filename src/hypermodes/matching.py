@@ -63,7 +63,7 @@ class Matching:
         How consistent the core is with itself beyond chance, in [0, 1]: (F - F₀)/(1 - F₀), where F is the
         mean affinity within the mode and F₀ that of the best mode when one side is scrambled. About 0 if
         there is no structure in common; below 0.2 no pairs are returned unless a number was asked for.
-        For an affinity of one's own, F₀ is 0.
+        For an affinity of one's own, F is in units of its largest entry, and F₀ is 0.
     candidates : Candidates
         What was chosen from; vertices of the hypergraph are positions among them.
     """
@@ -164,8 +164,8 @@ def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | No
     candidates : Candidates
         Pairs of points that might correspond.
     affinity : (m, m) sparse or dense, symmetric, not negative
-        How well every two candidates go together. Entries of candidates that share a point, and the diagonal,
-        are taken for 0.
+        How well every two candidates go together, in any unit: a multiple of it gives the same. Entries of
+        candidates that share a point, and the diagonal, are taken for 0.
     n_matches : int, optional
         As in `match`.
 
@@ -175,10 +175,12 @@ def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | No
     >>> pairs = np.indices((2, 2)).reshape(2, -1).T
     >>> candidates = Candidates(pairs, np.ones(4), 2, 2)
     >>> match_affinity(candidates, [[0, 0, 0, 0.9], [0, 0, 0.2, 0], [0, 0.2, 0, 0], [0.9, 0, 0, 0]])
-    Matching(2 pairs of 2 and 2 points, 2 in the core, score 0.45)
+    Matching(2 pairs of 2 and 2 points, 2 in the core, score 0.5)
     """
     matrix = checked_affinity(candidates, affinity)
     _check_number(n_matches)
+    if matrix.nnz:
+        matrix = sp.csr_array((matrix.data / matrix.data.max(), matrix.indices, matrix.indptr), matrix.shape)
     return _matching(candidates, _found(candidates, matrix, None), n_matches)
 
 
