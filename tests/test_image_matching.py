@@ -90,5 +90,5 @@ def test_bad_files_are_named(turned, tmp_path):
     (tmp_path / "text.png").write_text("no picture")
     with pytest.raises(ValueError, match="left: cannot read"):
         hm.match_images(tmp_path / "text.png", turned[0])
-    with pytest.raises(ValueError, match="max_features: expected 2 or more"):
+    with pytest.raises(ValueError, match="max_features: expected a whole number, 2 or more"):
         hm.match_images(turned[0], turned[1], max_features=1)

@@ -74,7 +74,8 @@ def test_two_objects_without_correspondences():
     ("options", "message"),
     [
         ({"tolerance": -1}, "tolerance: expected a positive number"),
-        ({"max_groups": 0}, "max_groups: expected a positive number"),
+        ({"tolerance": 1e200}, "tolerance: expected a positive number"),
+        ({"max_groups": 0}, "max_groups: expected a whole number, 1 or more"),
         ({"candidates": given(3)}, "candidates: expected pairs of 4 and 4 points"),
         (
             {"candidates": hm.Candidates(np.array([[0, 1], [0, 2]]), np.ones(2), 4, 4)},
@@ -85,6 +86,20 @@ def test_two_objects_without_correspondences():
 def test_bad_input_is_named(options, message):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     with pytest.raises(ValueError, match=message):
+        hm.match_groups(square, square, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_matches": 3}, "n_matches: expected by match alone"),
+        ({"candidates": given(4), "length": 0.1}, "length: expected only where no candidates"),
+        ({"lenght": 0.1}, "lenght: expected one of the options length, direction"),
+    ],
+)
+def test_options_without_effect_are_refused(options, message):
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    with pytest.raises(TypeError, match=message):
         hm.match_groups(square, square, **options)
 
 

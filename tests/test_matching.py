@@ -202,18 +202,23 @@ def test_bad_points_are_named(arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_matches": 0}, "n_matches: expected a positive number"),
-        ({"n_matches": 2.5}, "n_matches: expected a positive number"),
+        ({"n_matches": 0}, "n_matches: expected a whole number, 1 or more"),
+        ({"n_matches": 2.5}, "n_matches: expected a whole number, 1 or more"),
         ({"per_point": 1}, "per_point: to choose candidates, both sides need descriptors"),
         ({"per_point": 0}, "per_point: expected a positive number"),
         ({"length": -1}, "length: expected a positive number"),
+        ({"length": 1e-200}, "length: expected a positive number, from 1e-100"),
         ({"smallest": 2}, "smallest: expected an affinity below 1"),
+        ({"scale_invariant": "no"}, "scale_invariant: expected True or False"),
     ],
 )
-def test_bad_options_are_named(options, message):
+@pytest.mark.parametrize("rotation_invariant", [False, True])
+def test_bad_options_are_named(options, message, rotation_invariant):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     with pytest.raises(ValueError, match=message):
-        hm.match(square, square, **options)
+        hm.match(square, square, rotation_invariant=rotation_invariant, **options)
+    with pytest.raises(TypeError, match="lenght: expected one of the options length, direction"):
+        hm.match(square, square, rotation_invariant=rotation_invariant, lenght=0.1)
 
 
 def test_bad_affinities_are_named():

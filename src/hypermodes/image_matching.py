@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs
+from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs, check_count
 from hypermodes.files import replacing
 from hypermodes.images import as_picture
 from hypermodes.matching import Matching, match_groups
@@ -81,7 +81,7 @@ def match_images(
     -----
     Needs scikit-image (``hypermodes[images]``). Candidates are features that are each other's most alike.
     """
-    _check_features(max_features)
+    check_count("max_features", max_features, 2)
     images = _grey("left", left), _grey("right", right)
     sides = _features("left", images[0], max_features), _features("right", images[1], max_features)
     nearest = candidate_pairs(*sides, per_point=1)
@@ -139,9 +139,3 @@ def _grey(name: str, given: Any) -> np.ndarray:
         raise ValueError(f"{name}: expected at least {_SMALLEST} pixels a side; got {rgb.shape[:2]}")
     grey: np.ndarray = rgb @ np.array([0.2125, 0.7154, 0.0721])
     return grey
-
-
-def _check_features(max_features: Any) -> None:
-    whole = isinstance(max_features, int | np.integer) and not isinstance(max_features, bool)
-    if not whole or max_features < 2:
-        raise ValueError(f"max_features: expected 2 or more; got {max_features!r}")

@@ -13,6 +13,9 @@ from hypermodes.construct.correspondences import (
     Candidates,
     Features,
     candidate_pairs,
+    check_affinity_options,
+    check_count,
+    check_positive,
     checked_affinity,
     hypergraph_of_groups,
     neighbourhood_hypergraph,
@@ -129,7 +132,8 @@ def match(
     -----
     With ``rotation_invariant=True`` and no orientations, pairs of points have too little to compare:
     hyperedges are then made of candidates that one similarity explains (`construct.poses`), and scale and
-    rotation are found with the matches, among many outliers if the shape itself does not change.
+    rotation are found with the matches, among many outliers if the shape itself does not change. The other
+    options have no effect then: what chance would bring about decides how exact is exact enough.
 
     Returns
     -------
@@ -147,6 +151,7 @@ def match(
     left, right = Features.of("left", left), Features.of("right", right)
     candidates = candidate_pairs(left, right, per_point)
     _check_number(n_matches)
+    check_affinity_options(**options)
     problem = _Problem(left, right, candidates, options)
     found = problem.found()
     if found is None:
@@ -214,7 +219,7 @@ def match_groups(
     max_groups : int
         Groups at most.
     **options
-        Of `match`, if no candidates are given.
+        Of `match` other than ``n_matches``, if no candidates are given.
 
     Returns
     -------
@@ -222,11 +227,13 @@ def match_groups(
         The most consistent first; empty if nothing goes together.
     """
     left, right = Features.of("left", left), Features.of("right", right)
-    if isinstance(max_groups, bool) or not isinstance(max_groups, int | np.integer) or max_groups < 1:
-        raise ValueError(f"max_groups: expected a positive number of groups; got {max_groups!r}")
-    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
-    if tolerance is not None and not (number and 0 < tolerance < np.inf):
-        raise ValueError(f"tolerance: expected a positive number, or None; got {tolerance!r}")
+    check_count("max_groups", max_groups, 1)
+    if tolerance is not None:
+        check_positive("tolerance", tolerance)
+    if "n_matches" in options:
+        raise TypeError("n_matches: expected by match alone; groups are as large as they are found to be")
+    if candidates is not None and options:
+        raise TypeError(f"{min(options)}: expected only where no candidates are given")
     if candidates is None:
         return _repeated(left, right, max_groups, {"rotation_invariant": True, **options})
     if not isinstance(candidates, Candidates):
@@ -552,9 +559,8 @@ def _filled(candidates: Candidates, found: _Found | None, n_matches: int) -> np.
 
 
 def _check_number(n_matches: Any) -> None:
-    whole = isinstance(n_matches, int | np.integer) and not isinstance(n_matches, bool)
-    if n_matches is not None and (not whole or n_matches < 1):
-        raise ValueError(f"n_matches: expected a positive number of pairs, or None; got {n_matches!r}")
+    if n_matches is not None:
+        check_count("n_matches", n_matches, 1)
 
 
 def _in_mean_lengths(points: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ lies between their points (a length, a direction) is the same on both sides; the
 share a point.
 """
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -306,13 +307,11 @@ def pairwise_affinity(
     """
     left, right = Features.of("left", left), Features.of("right", right)
     _check_sides(left, right, candidates)
-    for name, value in (
-        ("length", length), ("direction", direction), ("orientation", orientation), ("scale", scale),
-        ("orientation_period", orientation_period), ("smallest", smallest),
-    ):  # fmt: skip
-        _check_positive(name, value)
-    if smallest >= 1:
-        raise ValueError(f"smallest: expected an affinity below 1; got {smallest!r}")
+    check_affinity_options(
+        length=length, direction=direction, orientation=orientation, scale=scale,
+        orientation_period=orientation_period, smallest=smallest,
+        scale_invariant=scale_invariant, rotation_invariant=rotation_invariant,
+    )  # fmt: skip
     from hypermodes._kernels.consistency import consistent_pairs
 
     extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
@@ -350,6 +349,21 @@ def pairwise_affinity(
     return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
 
 
+def check_affinity_options(**options: Any) -> None:
+    """Check options of `pairwise_affinity`, also where it will not be called."""
+    known = inspect.signature(pairwise_affinity).parameters.values()
+    names = [parameter.name for parameter in known if parameter.kind is parameter.KEYWORD_ONLY]
+    for name, value in options.items():
+        if name not in names:
+            raise TypeError(f"{name}: expected one of the options {', '.join(names)}")
+        if not name.endswith("_invariant"):
+            check_positive(name, value)
+        elif not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name}: expected True or False; got {value!r}")
+    if options.get("smallest", 0) >= 1:
+        raise ValueError(f"smallest: expected an affinity below 1; got {options['smallest']!r}")
+
+
 def correspondence_hypergraph(
     candidates: Candidates, affinity: Any, *, size: int = 20, power: float = 4.0
 ) -> Hypergraph:
@@ -379,8 +393,8 @@ def correspondence_hypergraph(
         Vertices are candidates. A hyperedge has the candidate it grew from as its label; candidates with no
         affinity to any other have none, and of more than 4000 only those with the largest total affinity.
     """
-    _check_count("size", size, 2)
-    _check_positive("power", power)
+    check_count("size", size, 2)
+    check_positive("power", power)
     return hypergraph_of_groups(candidates, checked_affinity(candidates, affinity), size, power)
 
 
@@ -517,15 +531,17 @@ def _check_sides(left: Features, right: Features, candidates: Any) -> None:
         )
 
 
-def _check_count(name: str, value: Any, smallest: int) -> None:
+def check_count(name: str, value: Any, smallest: int) -> None:
+    """Check a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
         raise ValueError(f"{name}: expected a whole number, {smallest} or more; got {value!r}")
 
 
-def _check_positive(name: str, value: Any) -> None:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not (0 < value < np.inf):
-        raise ValueError(f"{name}: expected a positive number; got {value!r}")
+def check_positive(name: str, value: Any) -> None:
+    """Check a positive number whose square is one, too."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not (1e-100 <= value <= 1e100):
+        raise ValueError(f"{name}: expected a positive number, from 1e-100 to 1e100; got {value!r}")
 
 
 def _numbers(name: str, given: Any) -> np.ndarray:
