@@ -69,6 +69,16 @@ def test_translating_and_scaling_a_side_changes_nothing(side):
     assert before.scores == pytest.approx(after.scores, rel=1e-6)
 
 
+@pytest.mark.parametrize("away", [30.0, 1e6])
+def test_a_point_far_from_all_others_changes_nothing(away):
+    left, right, _ = two_views(0, outliers=0)
+    before = hm.match(left, right)
+    after = hm.match(np.vstack((left.points, [[away, 0.0]])), right)
+    assert len(before) >= 17
+    assert np.array_equal(before.pairs, after.pairs)
+    assert after.unmatched_left[-1] == len(left)
+
+
 def test_rotating_a_side_changes_nothing_where_that_is_promised():
     left, right, _ = two_views(2, oriented=True)
     c, s = np.cos(1.1), np.sin(1.1)

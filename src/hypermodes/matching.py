@@ -18,7 +18,9 @@ from hypermodes.construct.correspondences import (
     check_positive,
     checked_affinity,
     hypergraph_of_groups,
+    mean_length,
     neighbourhood_hypergraph,
+    ordinary,
     pairwise_affinity,
     scrambled,
 )
@@ -564,7 +566,8 @@ def _check_number(n_matches: Any) -> None:
 
 
 def _in_mean_lengths(points: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import pdist
+    from scipy.spatial.distance import cdist
 
     points = (points - points.mean(axis=0)) / np.ptp(points, axis=0).max()
-    return points / pdist(points).mean()
+    lengths = cdist(points, points)
+    return (points - points[ordinary(lengths)].mean(axis=0)) / mean_length(lengths)

@@ -16,6 +16,7 @@ from hypermodes.affinity import MatrixAffinity
 from hypermodes.hypergraph import Hypergraph
 
 _TINY = float(np.finfo(np.float64).tiny)
+_FAR = 4.0  # times the median length
 _MOST_GROUPS = 4000  # groups of candidates grown, from those with the largest total affinity
 
 
@@ -282,8 +283,8 @@ def pairwise_affinity(
     candidates : Candidates
         Rows and columns of the result.
     length, direction, orientation, scale : float
-        How much each may differ: lengths in units of the mean length, angles in radians, scales as
-        logarithms.
+        How much each may differ: lengths in units of the mean length (`mean_length`), angles in radians,
+        scales as logarithms.
     orientation_period : float
         Orientations that differ by this are equal: π for contours, whose normals may point to either side,
         2π for gradients.
@@ -318,7 +319,7 @@ def pairwise_affinity(
     if not scale_invariant:
         extents = [max(extents)] * 2
     lengths = [_lengths(side.points / extent) for side, extent in zip((left, right), extents, strict=True)]
-    means = [float(matrix.sum() / (len(matrix) * (len(matrix) - 1))) for matrix in lengths]
+    means = [mean_length(matrix) for matrix in lengths]
     units = means if scale_invariant else [sum(means) / 2] * 2
     turns = [_directions(side.points) for side in (left, right)]
     own = -0.5 * np.log(candidates.similarity)
@@ -503,6 +504,23 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
         )
         matrix.eliminate_zeros()
     return matrix
+
+
+def ordinary(lengths: np.ndarray) -> np.ndarray:
+    """Which points do not lie far from all others, by the lengths between them (n, n).
+
+    Far is a median length to the others of more than four times the median of all: a few points far away,
+    which have no counterpart, must not decide where the middle is and how large everything else.
+    """
+    near: np.ndarray = np.median(lengths, axis=1) <= _FAR * np.median(lengths[lengths > 0])
+    return near if lengths[near][:, near].any() else np.ones(len(lengths), dtype=bool)
+
+
+def mean_length(lengths: np.ndarray) -> float:
+    """Mean of the lengths between ordinary points."""
+    near = ordinary(lengths)
+    n = int(near.sum())
+    return float(lengths[near][:, near].sum() / (n * (n - 1)))
 
 
 def _lengths(points: np.ndarray) -> np.ndarray:
