@@ -14,6 +14,7 @@ from hypermodes.construct.correspondences import (
     Features,
     candidate_pairs,
     check_affinity_options,
+    check_candidates,
     check_count,
     check_positive,
     checked_affinity,
@@ -25,6 +26,7 @@ from hypermodes.construct.correspondences import (
     scrambled,
 )
 from hypermodes.construct.poses import Pose, chances, pose_hypergraph
+from hypermodes.construct.standard_form import StandardForm
 from hypermodes.construct.structures import homographies
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.hypergraph import Hypergraph
@@ -151,14 +153,18 @@ def match(
     [[0, 11], [1, 10], [2, 9]]
     """
     left, right = Features.of("left", left), Features.of("right", right)
-    candidates = candidate_pairs(left, right, per_point)
     _check_number(n_matches)
     check_affinity_options(**options)
-    problem = _Problem(left, right, candidates, options)
+    any_turn = bool(options.get("rotation_invariant"))
+    any_scale = bool(options.get("scale_invariant", True))
+    check_candidates(left, right, per_point)
+    form = StandardForm.of(left, right, any_scale=any_scale, any_turn=any_turn)
+    problem = _Problem(form.first, form.second, candidate_pairs(form.first, form.second, per_point), options)
+    candidates = form.translated_back(problem.candidates)
     found = problem.found()
     if found is None:
         return _matching(candidates, None, n_matches)
-    if len(found.core) >= _FEW and not options.get("rotation_invariant"):
+    if len(found.core) >= _FEW and not any_turn:
         found = problem.refined(found)
     return _matching(candidates, found, n_matches, problem.chance())
 

@@ -214,24 +214,10 @@ def candidate_pairs(left: Any, right: Any, per_point: int | None = None) -> Cand
     """
     left, right = Features.of("left", left), Features.of("right", right)
     n_left, n_right = len(left), len(right)
-    if per_point is not None and (
-        isinstance(per_point, bool) or not isinstance(per_point, int | np.integer) or per_point < 1
-    ):
-        raise ValueError(
-            f"per_point: expected a positive number of candidates a point, or None; got {per_point!r}"
-        )
+    check_candidates(left, right, per_point)
     if left.descriptors is None or right.descriptors is None:
-        if per_point is not None and per_point < max(n_left, n_right):
-            raise ValueError(
-                "per_point: to choose candidates, both sides need descriptors; give them or use None"
-            )
         pairs = np.indices((n_left, n_right)).reshape(2, -1).T
         return Candidates(pairs, np.ones(len(pairs)), n_left, n_right)
-    if left.descriptors.shape[1] != right.descriptors.shape[1]:
-        raise ValueError(
-            f"right: expected descriptors of {left.descriptors.shape[1]} numbers as on the left; "
-            f"got {right.descriptors.shape[1]}"
-        )
     from scipy.spatial.distance import cdist
 
     distances = cdist(left.descriptors, right.descriptors)
@@ -348,6 +334,22 @@ def pairwise_affinity(
     )  # fmt: skip
     np.exp(np.negative(values, out=values), out=values)
     return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
+
+
+def check_candidates(left: Features, right: Features, per_point: Any) -> None:
+    """Check what `candidate_pairs` is given."""
+    if per_point is not None:
+        check_count("per_point", per_point, 1)
+    if left.descriptors is None or right.descriptors is None:
+        if per_point is not None and per_point < max(len(left), len(right)):
+            raise ValueError(
+                "per_point: to choose candidates, both sides need descriptors; give them or use None"
+            )
+    elif left.descriptors.shape[1] != right.descriptors.shape[1]:
+        raise ValueError(
+            f"right: expected descriptors of {left.descriptors.shape[1]} numbers as on the left; "
+            f"got {right.descriptors.shape[1]}"
+        )
 
 
 def check_affinity_options(**options: Any) -> None:
