@@ -56,6 +56,23 @@ def test_wrong_correspondences_alone_make_no_group():
     assert hm.match_groups(left, right, candidates=given(100)) == ()
 
 
+def test_correspondences_on_a_line_make_no_group():
+    line, anywhere = np.arange(20.0)[:, None] ** 1.5, np.random.default_rng(0).normal(size=(20, 2))
+    for direction in ([1, 0], [0, 1], [1, 2]):
+        for other in (line * direction, anywhere):
+            assert hm.match_groups(line * direction, other, candidates=given(20)) == ()
+    heap = np.vstack((np.zeros((19, 2)), [[1, 1]]))
+    pairs = np.column_stack((np.arange(19), np.arange(19)))
+    assert hm.match_groups(heap, anywhere, candidates=hm.Candidates(pairs, np.ones(19), 20, 20)) == ()
+
+
+def test_tiny_coordinates_do_not_matter():
+    left, right, truth = two_planes(0)
+    before = hm.match_groups(left, right, candidates=given(truth.size), tolerance=0.1)
+    after = hm.match_groups(1e-300 * left, right, candidates=given(truth.size), tolerance=0.1)
+    assert adjusted_rand_score(labels_of(before, truth.size), labels_of(after, truth.size)) > 0.97
+
+
 def test_two_objects_without_correspondences():
     rng = np.random.default_rng(3)
     one, two = rng.uniform(size=(2, 16, 2))

@@ -27,7 +27,7 @@ from hypermodes.construct.correspondences import (
 )
 from hypermodes.construct.poses import Pose, chances, pose_hypergraph
 from hypermodes.construct.standard_form import StandardForm
-from hypermodes.construct.structures import homographies
+from hypermodes.construct.structures import homographies, on_a_line
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
@@ -302,6 +302,8 @@ def _grouped(
 ) -> tuple[Matching, ...]:
     """Modes of the hypergraph of homographies, one after the other."""
     here, there = left.points[candidates.left], right.points[candidates.right]
+    if on_a_line(here) or on_a_line(there):
+        return ()
     free = np.ones(len(candidates), dtype=bool)
     groups: list[Matching] = []
     while len(groups) < max_groups and free.sum() >= 8:
