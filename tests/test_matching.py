@@ -69,7 +69,7 @@ def test_translating_and_scaling_a_side_changes_nothing(side):
     assert before.scores == pytest.approx(after.scores, rel=1e-6)
 
 
-@pytest.mark.parametrize("away", [30.0, 1e6])
+@pytest.mark.parametrize("away", [30.0, 1e6, 1e60])
 def test_a_point_far_from_all_others_changes_nothing(away):
     left, right, _ = two_views(0, outliers=0)
     before = hm.match(left, right)
@@ -270,6 +270,34 @@ def test_bad_affinities_are_named():
             hm.match_affinity(candidates, affinity)
     with pytest.raises(TypeError, match="candidates: expected Candidates"):
         hm.match_affinity(np.zeros((2, 2)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sizes", "message"),
+    [
+        ([[0, 1], [0]], (2, 2), "pairs: expected .* got rows of different lengths"),
+        (np.array([[2**64 - 1, 0]], dtype=np.uint64), (2, 2), r"one pair is \[18446744073709551615, 0\]"),
+        ([[0, -1]], (2, 2), r"one pair is \[0, -1\]"),
+        ([[0, 2]], (2, 2), r"one pair is \[0, 2\]"),
+        ([[0, 0]], (2, 2**70), "n_right: expected a positive number of points below"),
+        ([[0, 0], [0, 0]], (2, 2), "pairs: expected each pair once"),
+    ],
+)
+def test_bad_candidates_are_named(pairs, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        hm.Candidates(pairs, np.ones(len(pairs)), *sizes)
+
+
+def test_huge_numbers_are_named():
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    huge = 1e200 * square
+    for fields in (
+        {"points": huge},
+        {"points": square, "descriptors": huge},
+        {"points": square, "orientations": huge[:, 0]},
+    ):
+        with pytest.raises(ValueError, match=f"{list(fields)[-1]}: expected numbers below 1e100"):
+            hm.Features(**fields)
 
 
 @pytest.mark.data

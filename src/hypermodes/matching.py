@@ -576,6 +576,6 @@ def _check_number(n_matches: Any) -> None:
 def _in_mean_lengths(points: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    points = (points - points.mean(axis=0)) / np.ptp(points, axis=0).max()
+    points = (points - np.median(points, axis=0)) / np.ptp(points, axis=0).max()
     lengths = cdist(points, points)
     return (points - points[ordinary(lengths)].mean(axis=0)) / mean_length(lengths)

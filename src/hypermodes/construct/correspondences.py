@@ -53,10 +53,7 @@ class Features:
         n = len(points)
         if n < 2:
             raise ValueError(f"points: expected at least 2 points; got {n}")
-        if np.abs(points).max() > 1e100:
-            raise ValueError(
-                f"points: expected coordinates below 1e100; the largest is {float(np.abs(points).max())!r}"
-            )
+        _check_size("points", points)
         if (points == points[0]).all():
             raise ValueError(f"points: expected points at different places; all {n} coincide")
         fields = {"points": points}
@@ -69,6 +66,8 @@ class Features:
             if values.ndim != dimensions or len(values) != n or values.size == 0:
                 wanted = f"({n}, d)" if dimensions == 2 else f"({n},)"
                 raise ValueError(f"{name}: expected shape {wanted}, one a point; got {values.shape}")
+            if name != "scales":
+                _check_size(name, values)
         if "scales" in fields and not (fields["scales"] > 0).all():
             bad = int(np.flatnonzero(~(fields["scales"] > 0))[0])
             raise ValueError(f"scales: expected positive sizes; number {bad} is {float(self.scales[bad])!r}")  # type: ignore[index]
@@ -143,18 +142,20 @@ class Candidates:
     n_right: int
 
     def __post_init__(self) -> None:
-        pairs = np.asarray(self.pairs)
+        try:
+            pairs = np.asarray(self.pairs)
+        except ValueError:
+            raise ValueError("pairs: expected (m, 2) integers; got rows of different lengths") from None
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or len(pairs) == 0:
             raise ValueError(
                 f"pairs: expected (m, 2) integers, left point and right point; got shape {pairs.shape} "
                 f"and type {pairs.dtype}"
             )
-        pairs = pairs.astype(np.int64)
         sizes = []
         for name in ("n_left", "n_right"):
             size = getattr(self, name)
-            if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-                raise ValueError(f"{name}: expected a positive number of points; got {size!r}")
+            if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size < 2**31:
+                raise ValueError(f"{name}: expected a positive number of points below 2**31; got {size!r}")
             sizes.append(int(size))
         outside = ((pairs < 0) | (pairs >= sizes)).any(axis=1)
         if outside.any():
@@ -162,6 +163,7 @@ class Candidates:
                 f"pairs: expected points 0 … {sizes[0] - 1} on the left and 0 … {sizes[1] - 1} on the right; "
                 f"one pair is {pairs[outside][0].tolist()}"
             )
+        pairs = pairs.astype(np.int64)
         if len(np.unique(pairs[:, 0] * sizes[1] + pairs[:, 1])) < len(pairs):
             raise ValueError("pairs: expected each pair once; some pair comes twice")
         similarity = _numbers("similarity", self.similarity)
@@ -560,8 +562,14 @@ def check_count(name: str, value: Any, smallest: int) -> None:
 def check_positive(name: str, value: Any) -> None:
     """Check a positive number whose square is one, too."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not (1e-100 <= value <= 1e100):
+    if not number or not (1e-100 <= float(value) <= 1e100):
         raise ValueError(f"{name}: expected a positive number, from 1e-100 to 1e100; got {value!r}")
+
+
+def _check_size(name: str, values: np.ndarray) -> None:
+    largest = float(np.abs(values).max())
+    if largest > 1e100:
+        raise ValueError(f"{name}: expected numbers below 1e100; the largest is {largest!r}")
 
 
 def _numbers(name: str, given: Any) -> np.ndarray:

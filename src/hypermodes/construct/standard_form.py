@@ -77,7 +77,7 @@ class StandardForm:
 def _frame(points: np.ndarray) -> tuple[np.ndarray, float]:
     """Middle of the ordinary points, and the mean length between them."""
     extent = float(np.ptp(points, axis=0).max())
-    middle = points.mean(axis=0)
+    middle = np.median(points, axis=0)  # a mean with points far away would swallow the digits of the others
     scaled = (points - middle) / extent
     lengths = cdist(scaled, scaled)
     return middle + extent * scaled[ordinary(lengths)].mean(axis=0), max(extent * mean_length(lengths), _TINY)
