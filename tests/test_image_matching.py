@@ -84,11 +84,28 @@ def test_bad_pictures_are_named(turned, picture, message):
         hm.match_images(turned[0], picture)
 
 
+def test_a_long_and_narrow_picture_keeps_its_width(turned):
+    rng = np.random.default_rng(0)
+    assert len(hm.match_images(rng.random((16, 2000)), turned[0])) == 0
+
+
+def test_the_command_leaves_no_folder_if_a_picture_cannot_be_read(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    from hypermodes.cli import main
+
+    (tmp_path / "text.png").write_text("no picture")
+    for name, message in (("absent.png", "left: there is no file"), ("text.png", "left: cannot read")):
+        picture, out = str(tmp_path / name), tmp_path / "out"
+        assert main(["match", picture, picture, "--out", str(out)]) == 1
+        assert message in capsys.readouterr().err
+        assert not out.exists()
+
+
 def test_bad_files_are_named(turned, tmp_path):
     with pytest.raises(OSError, match="left: there is no file"):
         hm.match_images(tmp_path / "absent.png", turned[0])
     (tmp_path / "text.png").write_text("no picture")
     with pytest.raises(ValueError, match="left: cannot read"):
         hm.match_images(tmp_path / "text.png", turned[0])
-    with pytest.raises(ValueError, match="max_features: expected 2 or more"):
+    with pytest.raises(ValueError, match="max_features: expected a whole number, 2 or more"):
         hm.match_images(turned[0], turned[1], max_features=1)

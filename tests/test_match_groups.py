@@ -56,6 +56,23 @@ def test_wrong_correspondences_alone_make_no_group():
     assert hm.match_groups(left, right, candidates=given(100)) == ()
 
 
+def test_correspondences_on_a_line_make_no_group():
+    line, anywhere = np.arange(20.0)[:, None] ** 1.5, np.random.default_rng(0).normal(size=(20, 2))
+    for direction in ([1, 0], [0, 1], [1, 2]):
+        for other in (line * direction, anywhere):
+            assert hm.match_groups(line * direction, other, candidates=given(20)) == ()
+    heap = np.vstack((np.zeros((19, 2)), [[1, 1]]))
+    pairs = np.column_stack((np.arange(19), np.arange(19)))
+    assert hm.match_groups(heap, anywhere, candidates=hm.Candidates(pairs, np.ones(19), 20, 20)) == ()
+
+
+def test_tiny_coordinates_do_not_matter():
+    left, right, truth = two_planes(0)
+    before = hm.match_groups(left, right, candidates=given(truth.size), tolerance=0.1)
+    after = hm.match_groups(1e-300 * left, right, candidates=given(truth.size), tolerance=0.1)
+    assert adjusted_rand_score(labels_of(before, truth.size), labels_of(after, truth.size)) > 0.97
+
+
 def test_two_objects_without_correspondences():
     rng = np.random.default_rng(3)
     one, two = rng.uniform(size=(2, 16, 2))
@@ -74,7 +91,8 @@ def test_two_objects_without_correspondences():
     ("options", "message"),
     [
         ({"tolerance": -1}, "tolerance: expected a positive number"),
-        ({"max_groups": 0}, "max_groups: expected a positive number"),
+        ({"tolerance": 1e200}, "tolerance: expected a positive number"),
+        ({"max_groups": 0}, "max_groups: expected a whole number, 1 or more"),
         ({"candidates": given(3)}, "candidates: expected pairs of 4 and 4 points"),
         (
             {"candidates": hm.Candidates(np.array([[0, 1], [0, 2]]), np.ones(2), 4, 4)},
@@ -85,6 +103,20 @@ def test_two_objects_without_correspondences():
 def test_bad_input_is_named(options, message):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     with pytest.raises(ValueError, match=message):
+        hm.match_groups(square, square, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_matches": 3}, "n_matches: expected by match alone"),
+        ({"candidates": given(4), "length": 0.1}, "length: expected only where no candidates"),
+        ({"lenght": 0.1}, "lenght: expected one of the options length, direction"),
+    ],
+)
+def test_options_without_effect_are_refused(options, message):
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    with pytest.raises(TypeError, match=message):
         hm.match_groups(square, square, **options)
 
 

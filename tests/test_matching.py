@@ -55,7 +55,7 @@ def test_swapping_the_sides_swaps_the_pairs():
         there, back = hm.match(left, right), hm.match(right, left)
         assert as_set(there.pairs) == as_set(back.pairs[:, ::-1])
         assert as_set(there.core) == as_set(back.core[:, ::-1])
-        assert there.score == pytest.approx(back.score, rel=1e-3)
+        assert there.score == back.score
         assert np.array_equal(there.unmatched_left, back.unmatched_right)
 
 
@@ -67,6 +67,16 @@ def test_translating_and_scaling_a_side_changes_nothing(side):
     after = hm.match(*sides)
     assert np.array_equal(before.pairs, after.pairs)
     assert before.scores == pytest.approx(after.scores, rel=1e-6)
+
+
+@pytest.mark.parametrize("away", [30.0, 1e6, 1e60])
+def test_a_point_far_from_all_others_changes_nothing(away):
+    left, right, _ = two_views(0, outliers=0)
+    before = hm.match(left, right)
+    after = hm.match(np.vstack((left.points, [[away, 0.0]])), right)
+    assert len(before) >= 17
+    assert np.array_equal(before.pairs, after.pairs)
+    assert after.unmatched_left[-1] == len(left)
 
 
 def test_rotating_a_side_changes_nothing_where_that_is_promised():
@@ -84,6 +94,33 @@ def test_the_order_of_points_does_not_matter():
     order = np.random.default_rng(0).permutation(len(left))
     before, after = hm.match(left, right), hm.match(changed(left, order=order), right)
     assert as_set(before.pairs) == {(int(order[i]), a) for i, a in as_set(after.pairs)}
+
+
+@pytest.mark.parametrize(("oriented", "rotation_invariant"), [(False, False), (True, True), (False, True)])
+def test_however_a_problem_is_written_down_its_answer_is_the_same(oriented, rotation_invariant):
+    for seed in (102, 109):
+        sides, n = two_views(seed, oriented=oriented)[:2], 24
+        orders = [np.random.default_rng(seed + k).permutation(n) for k in (0, 1)]
+        angle = 1.1 if rotation_invariant else 0.0
+        c, s = np.cos(angle), np.sin(angle)
+        points = 3.3 * sides[1].points @ np.array([[c, s], [-s, c]]) + np.array([1000.0, -77.0])
+        written = changed(sides[0], order=orders[0]), changed(sides[1], points, orders[1], turn=angle)
+        before = hm.match(*sides, rotation_invariant=rotation_invariant)
+        after = hm.match(*written[::-1], rotation_invariant=rotation_invariant)
+        assert as_set(before.pairs) == {
+            (int(orders[0][i]), int(orders[1][a])) for a, i in as_set(after.pairs)
+        }
+        assert before.score == pytest.approx(after.score, rel=1e-6)
+
+
+@pytest.mark.parametrize("rotation_invariant", [False, True])
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e90])
+def test_neither_tiny_nor_huge_coordinates_matter(size, rotation_invariant):
+    left, right, _ = two_views(0, outliers=0)
+    before = hm.match(left, right, rotation_invariant=rotation_invariant)
+    after = hm.match(size * left.points, right, rotation_invariant=rotation_invariant)
+    assert len(before) > 10
+    assert np.array_equal(before.pairs, after.pairs)
 
 
 def test_orientations_count_modulo_half_a_turn():
@@ -140,6 +177,16 @@ def test_entries_of_candidates_in_conflict_are_ignored():
     assert hm.match_affinity(candidates, affinity).pairs.tolist() == [[0, 0], [1, 1]]
 
 
+@pytest.mark.parametrize("factor", [1e-320, 1e-3, 1000.0, 1e90])
+def test_the_unit_of_an_affinity_does_not_matter(factor):
+    candidates = hm.Candidates(np.indices((2, 2)).reshape(2, -1).T, np.ones(4), 2, 2)
+    affinity = np.array([[0, 0, 0, 1.0], [0, 0, 0.25, 0], [0, 0.25, 0, 0], [1.0, 0, 0, 0]])
+    one, other = hm.match_affinity(candidates, affinity), hm.match_affinity(candidates, factor * affinity)
+    assert one.pairs.tolist() == other.pairs.tolist() == [[0, 0], [1, 1]]
+    assert one.scores == pytest.approx(other.scores)
+    assert one.score == pytest.approx(other.score)
+
+
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_assignments_against_all_of_them(n_left, n_right, seed):
     from itertools import permutations
@@ -192,18 +239,23 @@ def test_bad_points_are_named(arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_matches": 0}, "n_matches: expected a positive number"),
-        ({"n_matches": 2.5}, "n_matches: expected a positive number"),
+        ({"n_matches": 0}, "n_matches: expected a whole number, 1 or more"),
+        ({"n_matches": 2.5}, "n_matches: expected a whole number, 1 or more"),
         ({"per_point": 1}, "per_point: to choose candidates, both sides need descriptors"),
-        ({"per_point": 0}, "per_point: expected a positive number"),
+        ({"per_point": 0}, "per_point: expected a whole number, 1 or more"),
         ({"length": -1}, "length: expected a positive number"),
+        ({"length": 1e-200}, "length: expected a positive number, from 1e-100"),
         ({"smallest": 2}, "smallest: expected an affinity below 1"),
+        ({"scale_invariant": "no"}, "scale_invariant: expected True or False"),
     ],
 )
-def test_bad_options_are_named(options, message):
+@pytest.mark.parametrize("rotation_invariant", [False, True])
+def test_bad_options_are_named(options, message, rotation_invariant):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     with pytest.raises(ValueError, match=message):
-        hm.match(square, square, **options)
+        hm.match(square, square, rotation_invariant=rotation_invariant, **options)
+    with pytest.raises(TypeError, match="lenght: expected one of the options length, direction"):
+        hm.match(square, square, rotation_invariant=rotation_invariant, lenght=0.1)
 
 
 def test_bad_affinities_are_named():
@@ -218,6 +270,34 @@ def test_bad_affinities_are_named():
             hm.match_affinity(candidates, affinity)
     with pytest.raises(TypeError, match="candidates: expected Candidates"):
         hm.match_affinity(np.zeros((2, 2)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sizes", "message"),
+    [
+        ([[0, 1], [0]], (2, 2), "pairs: expected .* got rows of different lengths"),
+        (np.array([[2**64 - 1, 0]], dtype=np.uint64), (2, 2), r"one pair is \[18446744073709551615, 0\]"),
+        ([[0, -1]], (2, 2), r"one pair is \[0, -1\]"),
+        ([[0, 2]], (2, 2), r"one pair is \[0, 2\]"),
+        ([[0, 0]], (2, 2**70), "n_right: expected a positive number of points below"),
+        ([[0, 0], [0, 0]], (2, 2), "pairs: expected each pair once"),
+    ],
+)
+def test_bad_candidates_are_named(pairs, sizes, message):
+    with pytest.raises(ValueError, match=message):
+        hm.Candidates(pairs, np.ones(len(pairs)), *sizes)
+
+
+def test_huge_numbers_are_named():
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    huge = 1e200 * square
+    for fields in (
+        {"points": huge},
+        {"points": square, "descriptors": huge},
+        {"points": square, "orientations": huge[:, 0]},
+    ):
+        with pytest.raises(ValueError, match=f"{list(fields)[-1]}: expected numbers below 1e100"):
+            hm.Features(**fields)
 
 
 @pytest.mark.data

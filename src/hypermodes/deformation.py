@@ -11,6 +11,7 @@ import numpy as np
 
 _ANYWHERE = 100.0  # prior variance of the translation: as good as unknown
 _FIRST_NOISE = 0.15  # where the estimate of the noise begins
+_LEAST = 1e-12  # weight of a match; if nothing follows the map, all count alike
 _LARGEST = 150  # matches a map is fitted to at most
 
 
@@ -91,7 +92,7 @@ class Deformation:
                 likelihood *= np.sqrt(np.exp(-squared / (2 * variance)) / (2 * np.pi * variance))
                 excess += squared / 4 - variance / 2 + fitted.noise**2 / 2
             follows = share * trust * likelihood
-            weights = follows / (follows + (1 - share * trust) / area)
+            weights = np.maximum(follows / (follows + (1 - share * trust) / area), _LEAST)
             share = float(np.clip(weights.sum() / trust.sum(), 0.1, 0.95))
             noise = float(np.sqrt(max(weights @ excess / weights.sum(), 0.0)))
             fitted = replace(self, noise=float(np.clip(noise, self.noise, 2 * _FIRST_NOISE)))

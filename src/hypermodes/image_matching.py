@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs
+from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs, check_count
 from hypermodes.files import replacing
 from hypermodes.images import as_picture
 from hypermodes.matching import Matching, match_groups
@@ -81,8 +81,8 @@ def match_images(
     -----
     Needs scikit-image (``hypermodes[images]``). Candidates are features that are each other's most alike.
     """
-    _check_features(max_features)
-    images = _grey("left", left), _grey("right", right)
+    check_count("max_features", max_features, 2)
+    images = grey_picture("left", left), grey_picture("right", right)
     sides = _features("left", images[0], max_features), _features("right", images[1], max_features)
     nearest = candidate_pairs(*sides, per_point=1)
     best = [np.full(len(side), -1.0) for side in sides]
@@ -111,7 +111,7 @@ def _features(name: str, image: np.ndarray, most: int) -> Features:
     except ImportError:
         raise ImportError("features of pictures need scikit-image; install hypermodes[images]") from None
 
-    shrink = min(1.0, _LARGEST / max(image.shape))
+    shrink = min(1.0, max(_LARGEST / max(image.shape), _SMALLEST / min(image.shape)))
     shape = [round(shrink * size) for size in image.shape]
     small = image if shrink == 1 else resize(image, shape, anti_aliasing=True)
     detector = SIFT(upsampling=1)
@@ -129,8 +129,8 @@ def _features(name: str, image: np.ndarray, most: int) -> Features:
     return Features(places[largest], detector.orientations[largest], sizes[largest], descriptors)
 
 
-def _grey(name: str, given: Any) -> np.ndarray:
-    """A picture as grey values in [0, 1]."""
+def grey_picture(name: str, given: Any) -> np.ndarray:
+    """Read a picture as grey values in [0, 1]; errors name the argument."""
     try:
         rgb = as_picture(given).rgb
     except (ValueError, OSError) as error:
@@ -139,9 +139,3 @@ def _grey(name: str, given: Any) -> np.ndarray:
         raise ValueError(f"{name}: expected at least {_SMALLEST} pixels a side; got {rgb.shape[:2]}")
     grey: np.ndarray = rgb @ np.array([0.2125, 0.7154, 0.0721])
     return grey
-
-
-def _check_features(max_features: Any) -> None:
-    whole = isinstance(max_features, int | np.integer) and not isinstance(max_features, bool)
-    if not whole or max_features < 2:
-        raise ValueError(f"max_features: expected 2 or more; got {max_features!r}")

@@ -13,14 +13,21 @@ from hypermodes.construct.correspondences import (
     Candidates,
     Features,
     candidate_pairs,
+    check_affinity_options,
+    check_candidates,
+    check_count,
+    check_positive,
     checked_affinity,
     hypergraph_of_groups,
+    mean_length,
     neighbourhood_hypergraph,
+    ordinary,
     pairwise_affinity,
     scrambled,
 )
 from hypermodes.construct.poses import Pose, chances, pose_hypergraph
-from hypermodes.construct.structures import homographies
+from hypermodes.construct.standard_form import StandardForm
+from hypermodes.construct.structures import homographies, on_a_line
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
@@ -63,7 +70,7 @@ class Matching:
         How consistent the core is with itself beyond chance, in [0, 1]: (F - F₀)/(1 - F₀), where F is the
         mean affinity within the mode and F₀ that of the best mode when one side is scrambled. About 0 if
         there is no structure in common; below 0.2 no pairs are returned unless a number was asked for.
-        For an affinity of one's own, F₀ is 0.
+        For an affinity of one's own, F is in units of its largest entry, and F₀ is 0.
     candidates : Candidates
         What was chosen from; vertices of the hypergraph are positions among them.
     """
@@ -129,7 +136,8 @@ def match(
     -----
     With ``rotation_invariant=True`` and no orientations, pairs of points have too little to compare:
     hyperedges are then made of candidates that one similarity explains (`construct.poses`), and scale and
-    rotation are found with the matches, among many outliers if the shape itself does not change.
+    rotation are found with the matches, among many outliers if the shape itself does not change. The other
+    options have no effect then: what chance would bring about decides how exact is exact enough.
 
     Returns
     -------
@@ -145,13 +153,18 @@ def match(
     [[0, 11], [1, 10], [2, 9]]
     """
     left, right = Features.of("left", left), Features.of("right", right)
-    candidates = candidate_pairs(left, right, per_point)
     _check_number(n_matches)
-    problem = _Problem(left, right, candidates, options)
+    check_affinity_options(**options)
+    any_turn = bool(options.get("rotation_invariant"))
+    any_scale = bool(options.get("scale_invariant", True))
+    check_candidates(left, right, per_point)
+    form = StandardForm.of(left, right, any_scale=any_scale, any_turn=any_turn)
+    problem = _Problem(form.first, form.second, candidate_pairs(form.first, form.second, per_point), options)
+    candidates = form.translated_back(problem.candidates)
     found = problem.found()
     if found is None:
         return _matching(candidates, None, n_matches)
-    if len(found.core) >= _FEW and not options.get("rotation_invariant"):
+    if len(found.core) >= _FEW and not any_turn:
         found = problem.refined(found)
     return _matching(candidates, found, n_matches, problem.chance())
 
@@ -164,8 +177,8 @@ def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | No
     candidates : Candidates
         Pairs of points that might correspond.
     affinity : (m, m) sparse or dense, symmetric, not negative
-        How well every two candidates go together. Entries of candidates that share a point, and the diagonal,
-        are taken for 0.
+        How well every two candidates go together, in any unit: a multiple of it gives the same. Entries of
+        candidates that share a point, and the diagonal, are taken for 0.
     n_matches : int, optional
         As in `match`.
 
@@ -175,10 +188,12 @@ def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | No
     >>> pairs = np.indices((2, 2)).reshape(2, -1).T
     >>> candidates = Candidates(pairs, np.ones(4), 2, 2)
     >>> match_affinity(candidates, [[0, 0, 0, 0.9], [0, 0, 0.2, 0], [0, 0.2, 0, 0], [0.9, 0, 0, 0]])
-    Matching(2 pairs of 2 and 2 points, 2 in the core, score 0.45)
+    Matching(2 pairs of 2 and 2 points, 2 in the core, score 0.5)
     """
     matrix = checked_affinity(candidates, affinity)
     _check_number(n_matches)
+    if matrix.nnz:
+        matrix = sp.csr_array((matrix.data / matrix.data.max(), matrix.indices, matrix.indptr), matrix.shape)
     return _matching(candidates, _found(candidates, matrix, None), n_matches)
 
 
@@ -212,7 +227,7 @@ def match_groups(
     max_groups : int
         Groups at most.
     **options
-        Of `match`, if no candidates are given.
+        Of `match` other than ``n_matches``, if no candidates are given.
 
     Returns
     -------
@@ -220,11 +235,13 @@ def match_groups(
         The most consistent first; empty if nothing goes together.
     """
     left, right = Features.of("left", left), Features.of("right", right)
-    if isinstance(max_groups, bool) or not isinstance(max_groups, int | np.integer) or max_groups < 1:
-        raise ValueError(f"max_groups: expected a positive number of groups; got {max_groups!r}")
-    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
-    if tolerance is not None and not (number and 0 < tolerance < np.inf):
-        raise ValueError(f"tolerance: expected a positive number, or None; got {tolerance!r}")
+    check_count("max_groups", max_groups, 1)
+    if tolerance is not None:
+        check_positive("tolerance", tolerance)
+    if "n_matches" in options:
+        raise TypeError("n_matches: expected by match alone; groups are as large as they are found to be")
+    if candidates is not None and options:
+        raise TypeError(f"{min(options)}: expected only where no candidates are given")
     if candidates is None:
         return _repeated(left, right, max_groups, {"rotation_invariant": True, **options})
     if not isinstance(candidates, Candidates):
@@ -285,6 +302,8 @@ def _grouped(
 ) -> tuple[Matching, ...]:
     """Modes of the hypergraph of homographies, one after the other."""
     here, there = left.points[candidates.left], right.points[candidates.right]
+    if on_a_line(here) or on_a_line(there):
+        return ()
     free = np.ones(len(candidates), dtype=bool)
     groups: list[Matching] = []
     while len(groups) < max_groups and free.sum() >= 8:
@@ -550,13 +569,13 @@ def _filled(candidates: Candidates, found: _Found | None, n_matches: int) -> np.
 
 
 def _check_number(n_matches: Any) -> None:
-    whole = isinstance(n_matches, int | np.integer) and not isinstance(n_matches, bool)
-    if n_matches is not None and (not whole or n_matches < 1):
-        raise ValueError(f"n_matches: expected a positive number of pairs, or None; got {n_matches!r}")
+    if n_matches is not None:
+        check_count("n_matches", n_matches, 1)
 
 
 def _in_mean_lengths(points: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import pdist
+    from scipy.spatial.distance import cdist
 
-    points = (points - points.mean(axis=0)) / np.ptp(points, axis=0).max()
-    return points / pdist(points).mean()
+    points = (points - np.median(points, axis=0)) / np.ptp(points, axis=0).max()
+    lengths = cdist(points, points)
+    return (points - points[ordinary(lengths)].mean(axis=0)) / mean_length(lengths)

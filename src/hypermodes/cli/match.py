@@ -33,7 +33,7 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
     )
     parser.add_argument(
         "--max-features",
-        type=whole(1),
+        type=whole(2),
         default=1500,
         metavar="N",
         help="most features of a picture (default: 1500)",
@@ -46,10 +46,12 @@ def _run(arguments: argparse.Namespace) -> None:
     plotting.pyplot().switch_backend("agg")  # without matplotlib, fail before the work and not after it
 
     from hypermodes.files import make_folder, replacing
-    from hypermodes.image_matching import match_images
+    from hypermodes.image_matching import grey_picture, match_images
 
+    # no folder is made for pictures that cannot be read
+    pictures = grey_picture("left", arguments.left), grey_picture("right", arguments.right)
     make_folder(arguments.out)
-    found = match_images(arguments.left, arguments.right, max_features=arguments.max_features)
+    found = match_images(*pictures, max_features=arguments.max_features)
     found.save_csv(arguments.out / "matches.csv")
     with replacing(arguments.out / "matches.png") as temporary:
         plotting.match_picture(found).savefig(temporary, format="png")

@@ -5,6 +5,7 @@ lies between their points (a length, a direction) is the same on both sides; the
 share a point.
 """
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypermodes.affinity import MatrixAffinity
 from hypermodes.hypergraph import Hypergraph
 
 _TINY = float(np.finfo(np.float64).tiny)
+_FAR = 4.0  # times the median length
 _MOST_GROUPS = 4000  # groups of candidates grown, from those with the largest total affinity
 
 
@@ -51,10 +53,7 @@ class Features:
         n = len(points)
         if n < 2:
             raise ValueError(f"points: expected at least 2 points; got {n}")
-        if np.abs(points).max() > 1e100:
-            raise ValueError(
-                f"points: expected coordinates below 1e100; the largest is {float(np.abs(points).max())!r}"
-            )
+        _check_size("points", points)
         if (points == points[0]).all():
             raise ValueError(f"points: expected points at different places; all {n} coincide")
         fields = {"points": points}
@@ -67,6 +66,8 @@ class Features:
             if values.ndim != dimensions or len(values) != n or values.size == 0:
                 wanted = f"({n}, d)" if dimensions == 2 else f"({n},)"
                 raise ValueError(f"{name}: expected shape {wanted}, one a point; got {values.shape}")
+            if name != "scales":
+                _check_size(name, values)
         if "scales" in fields and not (fields["scales"] > 0).all():
             bad = int(np.flatnonzero(~(fields["scales"] > 0))[0])
             raise ValueError(f"scales: expected positive sizes; number {bad} is {float(self.scales[bad])!r}")  # type: ignore[index]
@@ -141,18 +142,20 @@ class Candidates:
     n_right: int
 
     def __post_init__(self) -> None:
-        pairs = np.asarray(self.pairs)
+        try:
+            pairs = np.asarray(self.pairs)
+        except ValueError:
+            raise ValueError("pairs: expected (m, 2) integers; got rows of different lengths") from None
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or len(pairs) == 0:
             raise ValueError(
                 f"pairs: expected (m, 2) integers, left point and right point; got shape {pairs.shape} "
                 f"and type {pairs.dtype}"
             )
-        pairs = pairs.astype(np.int64)
         sizes = []
         for name in ("n_left", "n_right"):
             size = getattr(self, name)
-            if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-                raise ValueError(f"{name}: expected a positive number of points; got {size!r}")
+            if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size < 2**31:
+                raise ValueError(f"{name}: expected a positive number of points below 2**31; got {size!r}")
             sizes.append(int(size))
         outside = ((pairs < 0) | (pairs >= sizes)).any(axis=1)
         if outside.any():
@@ -160,6 +163,7 @@ class Candidates:
                 f"pairs: expected points 0 … {sizes[0] - 1} on the left and 0 … {sizes[1] - 1} on the right; "
                 f"one pair is {pairs[outside][0].tolist()}"
             )
+        pairs = pairs.astype(np.int64)
         if len(np.unique(pairs[:, 0] * sizes[1] + pairs[:, 1])) < len(pairs):
             raise ValueError("pairs: expected each pair once; some pair comes twice")
         similarity = _numbers("similarity", self.similarity)
@@ -212,24 +216,10 @@ def candidate_pairs(left: Any, right: Any, per_point: int | None = None) -> Cand
     """
     left, right = Features.of("left", left), Features.of("right", right)
     n_left, n_right = len(left), len(right)
-    if per_point is not None and (
-        isinstance(per_point, bool) or not isinstance(per_point, int | np.integer) or per_point < 1
-    ):
-        raise ValueError(
-            f"per_point: expected a positive number of candidates a point, or None; got {per_point!r}"
-        )
+    check_candidates(left, right, per_point)
     if left.descriptors is None or right.descriptors is None:
-        if per_point is not None and per_point < max(n_left, n_right):
-            raise ValueError(
-                "per_point: to choose candidates, both sides need descriptors; give them or use None"
-            )
         pairs = np.indices((n_left, n_right)).reshape(2, -1).T
         return Candidates(pairs, np.ones(len(pairs)), n_left, n_right)
-    if left.descriptors.shape[1] != right.descriptors.shape[1]:
-        raise ValueError(
-            f"right: expected descriptors of {left.descriptors.shape[1]} numbers as on the left; "
-            f"got {right.descriptors.shape[1]}"
-        )
     from scipy.spatial.distance import cdist
 
     distances = cdist(left.descriptors, right.descriptors)
@@ -281,8 +271,8 @@ def pairwise_affinity(
     candidates : Candidates
         Rows and columns of the result.
     length, direction, orientation, scale : float
-        How much each may differ: lengths in units of the mean length, angles in radians, scales as
-        logarithms.
+        How much each may differ: lengths in units of the mean length (`mean_length`), angles in radians,
+        scales as logarithms.
     orientation_period : float
         Orientations that differ by this are equal: π for contours, whose normals may point to either side,
         2π for gradients.
@@ -306,20 +296,18 @@ def pairwise_affinity(
     """
     left, right = Features.of("left", left), Features.of("right", right)
     _check_sides(left, right, candidates)
-    for name, value in (
-        ("length", length), ("direction", direction), ("orientation", orientation), ("scale", scale),
-        ("orientation_period", orientation_period), ("smallest", smallest),
-    ):  # fmt: skip
-        _check_positive(name, value)
-    if smallest >= 1:
-        raise ValueError(f"smallest: expected an affinity below 1; got {smallest!r}")
+    check_affinity_options(
+        length=length, direction=direction, orientation=orientation, scale=scale,
+        orientation_period=orientation_period, smallest=smallest,
+        scale_invariant=scale_invariant, rotation_invariant=rotation_invariant,
+    )  # fmt: skip
     from hypermodes._kernels.consistency import consistent_pairs
 
     extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
     if not scale_invariant:
         extents = [max(extents)] * 2
     lengths = [_lengths(side.points / extent) for side, extent in zip((left, right), extents, strict=True)]
-    means = [float(matrix.sum() / (len(matrix) * (len(matrix) - 1))) for matrix in lengths]
+    means = [mean_length(matrix) for matrix in lengths]
     units = means if scale_invariant else [sum(means) / 2] * 2
     turns = [_directions(side.points) for side in (left, right)]
     own = -0.5 * np.log(candidates.similarity)
@@ -348,6 +336,37 @@ def pairwise_affinity(
     )  # fmt: skip
     np.exp(np.negative(values, out=values), out=values)
     return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
+
+
+def check_candidates(left: Features, right: Features, per_point: Any) -> None:
+    """Check what `candidate_pairs` is given."""
+    if per_point is not None:
+        check_count("per_point", per_point, 1)
+    if left.descriptors is None or right.descriptors is None:
+        if per_point is not None and per_point < max(len(left), len(right)):
+            raise ValueError(
+                "per_point: to choose candidates, both sides need descriptors; give them or use None"
+            )
+    elif left.descriptors.shape[1] != right.descriptors.shape[1]:
+        raise ValueError(
+            f"right: expected descriptors of {left.descriptors.shape[1]} numbers as on the left; "
+            f"got {right.descriptors.shape[1]}"
+        )
+
+
+def check_affinity_options(**options: Any) -> None:
+    """Check options of `pairwise_affinity`, also where it will not be called."""
+    known = inspect.signature(pairwise_affinity).parameters.values()
+    names = [parameter.name for parameter in known if parameter.kind is parameter.KEYWORD_ONLY]
+    for name, value in options.items():
+        if name not in names:
+            raise TypeError(f"{name}: expected one of the options {', '.join(names)}")
+        if not name.endswith("_invariant"):
+            check_positive(name, value)
+        elif not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name}: expected True or False; got {value!r}")
+    if options.get("smallest", 0) >= 1:
+        raise ValueError(f"smallest: expected an affinity below 1; got {options['smallest']!r}")
 
 
 def correspondence_hypergraph(
@@ -379,8 +398,8 @@ def correspondence_hypergraph(
         Vertices are candidates. A hyperedge has the candidate it grew from as its label; candidates with no
         affinity to any other have none, and of more than 4000 only those with the largest total affinity.
     """
-    _check_count("size", size, 2)
-    _check_positive("power", power)
+    check_count("size", size, 2)
+    check_positive("power", power)
     return hypergraph_of_groups(candidates, checked_affinity(candidates, affinity), size, power)
 
 
@@ -491,6 +510,23 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
     return matrix
 
 
+def ordinary(lengths: np.ndarray) -> np.ndarray:
+    """Which points do not lie far from all others, by the lengths between them (n, n).
+
+    Far is a median length to the others of more than four times the median of all: a few points far away,
+    which have no counterpart, must not decide where the middle is and how large everything else.
+    """
+    near: np.ndarray = np.median(lengths, axis=1) <= _FAR * np.median(lengths[lengths > 0])
+    return near if lengths[near][:, near].any() else np.ones(len(lengths), dtype=bool)
+
+
+def mean_length(lengths: np.ndarray) -> float:
+    """Mean of the lengths between ordinary points."""
+    near = ordinary(lengths)
+    n = int(near.sum())
+    return float(lengths[near][:, near].sum() / (n * (n - 1)))
+
+
 def _lengths(points: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
@@ -517,15 +553,23 @@ def _check_sides(left: Features, right: Features, candidates: Any) -> None:
         )
 
 
-def _check_count(name: str, value: Any, smallest: int) -> None:
+def check_count(name: str, value: Any, smallest: int) -> None:
+    """Check a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
         raise ValueError(f"{name}: expected a whole number, {smallest} or more; got {value!r}")
 
 
-def _check_positive(name: str, value: Any) -> None:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not (0 < value < np.inf):
-        raise ValueError(f"{name}: expected a positive number; got {value!r}")
+def check_positive(name: str, value: Any) -> None:
+    """Check a positive number whose square is one, too."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not (1e-100 <= float(value) <= 1e100):
+        raise ValueError(f"{name}: expected a positive number, from 1e-100 to 1e100; got {value!r}")
+
+
+def _check_size(name: str, values: np.ndarray) -> None:
+    largest = float(np.abs(values).max())
+    if largest > 1e100:
+        raise ValueError(f"{name}: expected numbers below 1e100; the largest is {largest!r}")
 
 
 def _numbers(name: str, given: Any) -> np.ndarray:

@@ -75,8 +75,19 @@ def homographies(
     return Structures(explained, probability, significance)
 
 
+def on_a_line(points: np.ndarray) -> bool:
+    """Whether points lie on one line, or in one place: then they fix no homography."""
+    centred = points - points.mean(axis=0)
+    largest = float(np.abs(centred).max())
+    if largest == 0:
+        return True
+    spread = np.linalg.svd(centred / largest, compute_uv=False)
+    return bool(spread[1] <= 1e-9 * spread[0])
+
+
 def _normalised(points: np.ndarray) -> np.ndarray:
     centred = points - points.mean(axis=0)
+    centred /= np.abs(centred).max()  # squares of tiny numbers vanish
     return centred / np.sqrt((centred**2).sum(axis=1).mean() / 2)
 
 
