@@ -12,7 +12,7 @@ from hypermodes.modes import find_modes
 from hypermodes.neighbourhoods import Neighbourhoods, crowding, log_spacing, new_levels
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, counted
-from hypermodes.tree import Level, ModeTree
+from hypermodes.tree import Level, ModeTree, check_count, check_wanted
 
 FEWEST = 8  # different points below which there is nothing to tell apart
 SMALLEST_GROUP = 4  # points, and at least half a neighbourhood
@@ -148,7 +148,8 @@ def cluster_points(
     >>> cluster_points(five_crescents(600, outliers=0.1).points)
     Clustering(5 clusters of 660 points, 21 outliers)
     """
-    _check_wanted(n_clusters, threshold, n_neighbors)
+    check_wanted(n_clusters, threshold)
+    check_count("n_neighbors", n_neighbors)
     with tracker(progress, 3, "clustering") as advance:
         fewest = FEWEST if n_clusters is None else 2
         around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs, fewest)
@@ -279,17 +280,3 @@ def in_rows(mode: Mode, rows: np.ndarray) -> Mode:
     worst = mode.certificate.worst_edge
     certificate = replace(mode.certificate, worst_edge=int(rows[worst]) if worst >= 0 else -1)
     return replace(mode, support=support, weights=weights, certificate=certificate)
-
-
-def _check_wanted(n_clusters: Any, threshold: Any, n_neighbors: Any) -> None:
-    for name, value in (("n_clusters", n_clusters), ("n_neighbors", n_neighbors)):
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1
-        ):
-            raise ValueError(f"{name}: expected a positive whole number or None; got {value!r}")
-    if threshold is not None:
-        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-        if not number or not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
-        if n_clusters is not None:
-            raise ValueError("threshold: expected n_clusters or threshold, not both")

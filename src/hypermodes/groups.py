@@ -22,7 +22,7 @@ from hypermodes.pyramid import Join, cut, grown, joined
 from hypermodes.result import Mode, counted, plain
 from hypermodes.threads import workers
 from hypermodes.ties import Ties, connected_ties
-from hypermodes.tree import ModeTree
+from hypermodes.tree import ModeTree, check_wanted
 
 FEWEST = 8  # vertices of a connected part that can be more than one group
 WORTH_THREADS = 10_000  # ties; with fewer a search is over before its thread has started
@@ -468,13 +468,4 @@ def _check(hypergraph: Any, n_clusters: Any, threshold: Any) -> None:
             f"hypergraph: expected a Hypergraph; got a {type(hypergraph).__name__}: "
             "for points use cluster_points, for files hm.read"
         )
-    if n_clusters is not None and (
-        isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1
-    ):
-        raise ValueError(f"n_clusters: expected a positive whole number or None; got {n_clusters!r}")
-    if threshold is not None:
-        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-        if not number or not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
-        if n_clusters is not None:
-            raise ValueError("threshold: expected n_clusters or threshold, not both")
+    check_wanted(n_clusters, threshold)

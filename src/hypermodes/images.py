@@ -77,7 +77,7 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         raise FileNotFoundError(f"image: there is no file {name!r}")
     if Path(path).is_dir():
         raise IsADirectoryError(f"image: {name!r} is a folder; expected a picture file")
-    pillow = _pillow()
+    pillow = pillow_image()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
@@ -102,10 +102,10 @@ def write_png(path: str | os.PathLike[str], pixels: np.ndarray) -> None:
     """Write (h, w) or (h, w, 3) numbers from 0 to 1, or truth values, all at once or not at all."""
     data = np.round(np.clip(np.asarray(pixels, dtype=np.float64), 0, 1) * 255).astype(np.uint8)
     with replacing(path) as temporary:
-        _pillow().fromarray(data).save(temporary, format="PNG", optimize=True)
+        pillow_image().fromarray(data).save(temporary, format="PNG", optimize=True)
 
 
-def _pillow() -> Any:
+def pillow_image() -> Any:
     """Import Pillow, or say which extra brings it."""
     try:
         import PIL.Image

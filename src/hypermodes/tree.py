@@ -13,7 +13,7 @@ reading looks at points, the others at the groups it found.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -330,6 +330,25 @@ class Condensed:
             total[b] += value
         best = int(np.argmax(np.round(total, 9)))
         return self.written_out(readings[best], float(total[best] / (len(readings) - 1)))
+
+
+def check_wanted(n_clusters: Any, threshold: Any) -> None:
+    """See that what is wanted is a number of clusters, a threshold, or neither."""
+    check_count("n_clusters", n_clusters)
+    if threshold is not None:
+        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+        if not number or not 0 <= threshold <= 1:
+            raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
+        if n_clusters is not None:
+            raise ValueError("threshold: expected n_clusters or threshold, not both")
+
+
+def check_count(name: str, value: Any) -> None:
+    """See that a number of things is one, or not given."""
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1
+    ):
+        raise ValueError(f"{name}: expected a positive whole number or None; got {value!r}")
 
 
 def _check_mass(name: str, value: float) -> None:

@@ -5,9 +5,11 @@ import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
+
+from hypermodes.images import pillow_image
 
 SUFFIXES = (".png", ".bmp", ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".pbm")
 _LARGEST_FILE = 64 * 2**20  # bytes of one picture, as it is inside a zip file
@@ -75,7 +77,7 @@ def _from_zip(source: Path) -> Iterator[Silhouette]:
 
 
 def _read(name: str, file: Path | IO[bytes]) -> Silhouette:
-    image = open_picture()
+    image = pillow_image()
     try:
         with image.open(file) as picture:
             width, height = picture.size
@@ -96,15 +98,6 @@ def _read(name: str, file: Path | IO[bytes]) -> Silhouette:
     if not mask.any():
         raise ValueError(f"path: the picture {name!r} has no shape in it, all of it is of one kind")
     return Silhouette(name, mask)
-
-
-def open_picture() -> Any:
-    """Pillow's Image module."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError("pictures need Pillow and scikit-image: install hypermodes[images]") from None
-    return Image
 
 
 def _listed() -> str:
