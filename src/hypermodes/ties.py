@@ -65,7 +65,7 @@ def connected_ties(hypergraph: Hypergraph) -> list[Ties]:
     total = np.bincount(edge_part[paired], weights=weights[paired], minlength=count)
     mean = total / np.maximum(1, np.bincount(edge_part[paired], minlength=count))
     weights = weights / np.where(mean > 0, mean, 1.0)[edge_part]
-    vertex_colour, edge_colour = _colours(incidence, weights)
+    vertex_colour, edge_colour = colours(incidence, weights)
     members = _by_part(part, vertex_colour, count)
     edges = _by_part(np.where(paired, edge_part, count), edge_colour, count)
     place = np.empty(part.size, np.int64)  # of each vertex among those of its part
@@ -97,7 +97,7 @@ def _different(hypergraph: Hypergraph) -> tuple[sp.csc_array, np.ndarray]:
     return incidence[:, first], np.bincount(which.ravel(), weights=hypergraph.weights)
 
 
-def _colours(incidence: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def colours(incidence: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers for vertices and hyperedges that say what is around them, whatever they are called."""
     edge = np.repeat(np.arange(incidence.shape[1]), np.diff(incidence.indptr))
     share = _bits(incidence.data)
