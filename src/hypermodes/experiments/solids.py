@@ -71,10 +71,10 @@ def _seen(surface: np.ndarray, camera: np.ndarray, size: int) -> np.ndarray:
     mask = np.zeros((size, size), dtype=bool)
     mask[pixel[:, 1], pixel[:, 0]] = True
     closed: np.ndarray = binary_closing(np.pad(mask, 3), np.ones((3, 3), bool))[3:-3, 3:-3]
-    # Holes of a pixel or two are gaps between voxels; real ones, as of a ring, stay.
+    # Small holes are gaps between voxels; real ones, as of a ring, stay.
     filled = binary_fill_holes(closed)
     holes, n = label(filled & ~closed)
-    small = np.flatnonzero(np.bincount(holes.ravel(), minlength=n + 1) <= 4)
+    small = np.flatnonzero(np.bincount(holes.ravel(), minlength=n + 1) <= 12)
     return closed | np.isin(holes, small[small > 0])
 
 
