@@ -1,4 +1,4 @@
-"""Groups of anything that only has affinities: a matrix of similarities or distances to labels and outliers."""
+"""Groups of anything that has affinities: from similarities or distances to labels, outliers left out."""
 
 from dataclasses import dataclass
 from functools import cached_property

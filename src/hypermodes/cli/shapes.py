@@ -31,8 +31,8 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         "shapes",
         _run,
         help="find groups of silhouettes; write a table and a contact sheet",
-        description="Find groups of silhouettes that have one shape, wherever they lie, however large, turned "
-        "or mirrored. How many groups there are is found, unless you say it; what belongs to none has the "
+        description="Find groups of silhouettes that have one shape, wherever they lie, however large, "
+        "turned or mirrored. How many groups there are is found, unless you say it; what belongs to none has the "
         "label -1. Writes groups.csv, and groups.png with one row a group.",
         examples=_EXAMPLES,
     )
@@ -44,8 +44,8 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         "-k", "--groups", type=whole(1), metavar="N", help="this many groups; found if not given"
     )
     parser.add_argument(
-        "--neighbors", type=whole(1), metavar="N", help="shapes each is compared with; by their number if not given"
-    )  # fmt: skip
+        "--neighbors", type=whole(1), metavar="N", help="neighbours a shape looks at; by n if not given"
+    )
     parser.add_argument(
         "--cache", type=Path, metavar="FOLDER", help="keep distances here, to go on from or to use again"
     )

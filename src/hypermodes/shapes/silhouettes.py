@@ -70,7 +70,9 @@ def read_silhouettes(path: str | os.PathLike[str]) -> Silhouettes:
         raise FileNotFoundError(f"path: there is no folder or zip file {str(source)!r}")
     if source.is_dir():
         found = (p for p in source.rglob("*") if p.is_file())
-        names = sorted(name for name in (p.relative_to(source).as_posix() for p in found) if _is_picture(name))
+        names = sorted(
+            name for name in (p.relative_to(source).as_posix() for p in found) if _is_picture(name)
+        )
     elif source.is_file() and zipfile.is_zipfile(source):
         try:
             with zipfile.ZipFile(source) as archive:
