@@ -23,8 +23,8 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         description="Run an experiment of the paper with every method; write pictures, every run as CSV and "
         "a summary. fig1: what stands out in pictures; fig5: clustering accuracy; fig6: time and iterations; "
         "table1: matching in five groups of pictures; and beside it cars, house, points, structures: other "
-        "matching problems; table2: objects recognised from silhouettes. Each takes minutes or hours; all but "
-        "fig5, fig6 and points need HYPERMODES_DATA, fig1 and table2 for a part of it.",
+        "matching problems; table2: objects recognised from silhouettes. Each takes minutes or hours; all "
+        "but fig5, fig6 and points need HYPERMODES_DATA, fig1 and table2 for a part of it.",
         examples=_EXAMPLES,
     )
     parser.add_argument("figure", choices=tuple(EXPERIMENTS), help="what to reproduce")

@@ -32,8 +32,8 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         _run,
         help="find groups of silhouettes; write a table and a contact sheet",
         description="Find groups of silhouettes that have one shape, wherever they lie, however large, "
-        "turned or mirrored. How many groups there are is found, unless you say it; what belongs to none has the "
-        "label -1. Writes groups.csv, and groups.png with one row a group.",
+        "turned or mirrored. How many groups there are is found, unless you say it; what belongs to none has "
+        "the label -1. Writes groups.csv, and groups.png with one row a group.",
         examples=_EXAMPLES,
     )
     parser.add_argument(

@@ -185,7 +185,9 @@ def _bars(panel: "Axes", values: np.ndarray, names: Sequence[str], *, logarithmi
         top = max(4.0, float(np.nanmax(values)))
         panel.set_xlim(0.2, top * 5)
         panel.barh(range(len(names)), np.maximum(np.nan_to_num(values), 0.2) - 0.2, left=0.2, **style)
-        panel.axvline(1, color=INK, linewidth=0.8)
+        panel.axvline(1, color=INK, linewidth=0.8, alpha=0.4, zorder=0)
+        marks = [mark for mark in (1, 10, 100) if mark <= top]
+        panel.set_xticks(marks, labels=[str(mark) for mark in marks])
     else:
         panel.set_xlim(0, 1.22)
         panel.set_xticks([0, 0.5, 1])
