@@ -17,6 +17,7 @@ ROWS = 24  # rows of a page
 PAGES = 20  # at most; what is left out is said
 _CELL, _GAP, _MARGIN = 64, 8, 16  # pixels
 _LEFT, _RIGHT, _TOP = 104, 56, 34  # of what a row is called, of how many more there are, of the title
+_LONGEST_TITLE = 400  # letters, of which there is never room for more
 _INK, _GREY, _ACCENT, _LINE, _PAPER = (
     (31, 36, 48), (120, 127, 143), (214, 51, 108), (232, 234, 239), (255, 255, 255)
 )  # fmt: skip
@@ -130,7 +131,7 @@ def _paste(sheet: Any, mask: np.ndarray, at: tuple[int, int], colour: tuple[int,
 
 def _fitted(text: str, room: int, font: Any) -> str:
     """The end of a text that has room: what was found is there, and as much of the file's name as fits."""
-    text = "".join(c if c.isprintable() else "?" for c in text)
+    text = "".join(c if c.isprintable() else "?" for c in text[-_LONGEST_TITLE:])
     if font.getlength(text) <= room:
         return text
     while text and font.getlength(f"... {text}") > room:

@@ -128,13 +128,11 @@ def _read(name: str, file: Path | IO[bytes]) -> Silhouette:
             with pillow.open(file, formats=_FORMATS) as picture:
                 width, height = picture.size
                 if width * height > _LARGEST_PICTURE:
-                    raise _TooLarge(f"it has {width} x {height} pixels")
+                    raise pillow.DecompressionBombError
                 mask = _mask(picture)
-    except (_TooLarge, pillow.DecompressionBombError) as error:
-        raise ValueError(
-            f"path: the picture {name!r} is too large: {_reason(error)}; "
-            f"{_LARGEST_PICTURE // 10**6} million are the most"
-        ) from None
+    except pillow.DecompressionBombError:
+        limit = f"{_LARGEST_PICTURE // 10**6} million pixels"
+        raise ValueError(f"path: the picture {name!r} is too large; expected at most {limit}") from None
     except PermissionError as error:
         raise PermissionError(f"path: cannot read {name!r}: {error.strerror}") from None
     except Exception as error:  # a damaged file makes decoders raise almost anything
@@ -144,10 +142,6 @@ def _read(name: str, file: Path | IO[bytes]) -> Silhouette:
     if not mask.any():
         raise ValueError(f"path: the picture {name!r} has no shape in it, all of it is of one kind")
     return Silhouette(name, mask)
-
-
-class _TooLarge(Exception):
-    """The picture has more pixels than are read."""
 
 
 def _mask(picture: Any) -> np.ndarray:
