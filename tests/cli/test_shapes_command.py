@@ -72,12 +72,16 @@ def test_flowers_are_grouped_by_their_petals(table, folder):
         assert len(stands) == 1
 
 
+def enlarged(mask, times):
+    return mask.repeat(times, axis=0).repeat(times, axis=1)
+
+
 @pytest.mark.parametrize(
     ("what", "change"),
     [
         ("turned", lambda masks: [np.rot90(mask, k % 4) for k, mask in enumerate(masks)]),
         ("mirrored", lambda masks: [np.fliplr(mask) if k % 2 else mask for k, mask in enumerate(masks)]),
-        ("larger", lambda masks: [mask.repeat(1 + k % 3, 0).repeat(1 + k % 3, 1) for k, mask in enumerate(masks)]),
+        ("larger", lambda masks: [enlarged(mask, 1 + k % 3) for k, mask in enumerate(masks)]),
         ("elsewhere", lambda masks: [np.pad(mask, ((k, 9), (3, 2 * k))) for k, mask in enumerate(masks)]),
         ("dark on bright", lambda masks: [~mask if k % 2 else mask for k, mask in enumerate(masks)]),
     ],
