@@ -139,6 +139,15 @@ def test_table_document_and_files_say_the_same(run, folder, tmp_path, monkeypatc
     assert (tmp_path / "hypermodes-shapes" / "groups.png").read_bytes() == before
 
 
+def test_files_that_are_not_read_are_told(run, tmp_path):
+    few = saved(tmp_path / "few", flowers()[:2], NAMES[:2])
+    (few / "notes.txt").write_text("hello")
+    _, said, _ = run("shapes", few, "--out", tmp_path / "out")
+    assert said.splitlines()[0].endswith("2 silhouettes; not read: notes.txt")
+    _, said, _ = run("shapes", few, "--json")
+    assert json.loads(said)["left_out"] == ["notes.txt"]
+
+
 def test_as_many_groups_as_are_wanted(labels, folder):
     assert set(labels(folder, "--groups", "2")) - {-1} == {0, 1}
     assert set(labels(folder, "-k", "4")) - {-1} == {0, 1, 2, 3}

@@ -88,8 +88,9 @@ def test_a_zip_file_is_read_as_the_folder_it_was_made_from(tmp_path):
     found = read_silhouettes(folder)
     assert found.names == ("a/10.png", "a/2.png", "b.png")
     assert len(found) == 3
+    assert found.left_out == ("notes.txt",)
     again = read_silhouettes(zipped(folder, tmp_path / "some.zip"))
-    assert again.names == found.names
+    assert (again.names, again.left_out) == (found.names, found.left_out)
     for one, other in zip(found, again, strict=True):
         assert one.name == other.name
         np.testing.assert_array_equal(one.mask, other.mask)

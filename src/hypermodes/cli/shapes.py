@@ -1,12 +1,13 @@
 """``hypermodes shapes``: groups of silhouettes; nobody says how many there are."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypermodes.cli.documents import Table, opening, print_csv, print_json
 from hypermodes.cli.options import STANDARD, Commands, add_jobs, add_progress, command, whole
-from hypermodes.cli.terminal import amount, fitted, safe, wants_bar
+from hypermodes.cli.terminal import amount, fitted, listed, safe, wants_bar
 
 if TYPE_CHECKING:
     from hypermodes.result import Mode
@@ -73,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from hypermodes.shapes.silhouettes import read_silhouettes
 
     pillow_image()  # without Pillow, fail before the work and not after it
-    read_silhouettes(arguments.file)  # no folder is made for what cannot be read
+    left_out = read_silhouettes(arguments.file).left_out  # no folder is made for what cannot be read
     target = arguments.out or (None if arguments.json else _FOLDER)
     folder = None if target in (None, STANDARD) else Path(target)
     for made in (folder, arguments.cache):
@@ -89,11 +90,11 @@ def _run(arguments: argparse.Namespace) -> None:
     )
     written = [] if folder is None else _write(found, folder, arguments.file)
     if arguments.json:
-        print_json({**opening(arguments), **_document(found)})
+        print_json({**opening(arguments), **_document(found, left_out)})
     elif arguments.out == STANDARD:
         print_csv(_table(found))
     else:
-        print(_text(arguments, found))
+        print(_text(arguments, found, left_out))
         print(f"written: {safe(str(written[0]))}, {', '.join(path.name for path in written[1:])}")
 
 
@@ -109,11 +110,12 @@ def _table(found: "ShapeGroups") -> Table:
     return _OF_SHAPE, ((*row[:-1], int(row[-1])) for row in found.rows())
 
 
-def _document(found: "ShapeGroups") -> dict[str, object]:
+def _document(found: "ShapeGroups", left_out: Sequence[str]) -> dict[str, object]:
     n_out = int((found.labels < 0).sum())
     return {
         "kind": "shapes",
         "shapes": len(found.names),
+        "left_out": list(left_out),
         "n_groups": found.n_groups,
         "n_outliers": n_out,
         "groups": [
@@ -142,12 +144,13 @@ def _mode_record(found: "ShapeGroups", mode: "Mode") -> dict[str, object]:
     }
 
 
-def _text(arguments: argparse.Namespace, found: "ShapeGroups") -> str:
+def _text(arguments: argparse.Namespace, found: "ShapeGroups", left_out: Sequence[str]) -> str:
     n, n_out = len(found.names), int((found.labels < 0).sum())
+    unread = f"; not read: {listed(left_out, 40)}" if left_out else ""
     wanted = arguments.groups or 0
     fewer = f", not {wanted:,}: there are no more" if found.n_groups < wanted else ""
     lines = [
-        f"{safe(arguments.file)}: {amount(n, 'silhouette')}",
+        f"{safe(arguments.file)}: {amount(n, 'silhouette')}{unread}",
         f"{amount(found.n_groups, 'group')}{fewer}, {amount(n_out, 'outlier')} ({n_out / n:.1%})",
     ]
     if found.n_groups == 0:

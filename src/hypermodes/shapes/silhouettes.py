@@ -38,10 +38,13 @@ class Silhouettes:
         The folder or the zip file.
     names : tuple of str
         Of the pictures in it, sorted; folders in them are separated by slashes.
+    left_out : tuple of str
+        Of the other files, those that are hidden aside.
     """
 
     source: Path
     names: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -62,30 +65,29 @@ def read_silhouettes(path: str | os.PathLike[str]) -> Silhouettes:
     A pixel counts as bright from half of the full scale on, or as opaque where there is transparency. Shapes
     may be bright on dark or dark on bright: what most of the margin of the picture is made of is background.
 
-    Files that do not end like pictures, and hidden ones, are passed over. Nothing of a zip file is written
+    Files that do not end like pictures are left out, and so are hidden ones. Nothing of a zip file is written
     to disk; its pictures are read one at a time, up to 64 MB and 64 million pixels each.
     """
     source = Path(path)
     if not source.exists():
         raise FileNotFoundError(f"path: there is no folder or zip file {str(source)!r}")
     if source.is_dir():
-        found = (p for p in source.rglob("*") if p.is_file())
-        names = sorted(
-            name for name in (p.relative_to(source).as_posix() for p in found) if _is_picture(name)
-        )
+        there = [p.relative_to(source).as_posix() for p in source.rglob("*") if p.is_file()]
     elif source.is_file() and zipfile.is_zipfile(source):
         try:
             with zipfile.ZipFile(source) as archive:
-                names = [entry.filename for entry in _pictures_in(archive)]
+                there = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
         except _UNREADABLE as error:
             raise ValueError(f"path: cannot read the zip file {str(source)!r}: {_reason(error)}") from None
     else:
         raise ValueError(
             f"path: expected a folder of pictures or a zip file of them; {str(source)!r} is neither"
         )
+    names = sorted(filter(_is_picture, there))
     if not names:
         raise ValueError(f"path: found no pictures in {str(source)!r}; expected files ending in {_listed()}")
-    return Silhouettes(source, tuple(names))
+    others = sorted(name for name in there if not _is_hidden(name) and not _is_picture(name))
+    return Silhouettes(source, tuple(names), tuple(others))
 
 
 # What a damaged, hostile or locked zip file makes zipfile raise.
@@ -93,10 +95,13 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError, 
 
 
 def _is_picture(name: str) -> bool:
+    return not _is_hidden(name) and PurePosixPath(name).suffix.lower() in SUFFIXES
+
+
+def _is_hidden(name: str) -> bool:
+    """Hidden, or added to zip files by macOS: named like the pictures they go with, and none themselves."""
     parts = PurePosixPath(name).parts
-    # Hidden files, and what macOS adds to zip files, end like the pictures they go with and are none.
-    hidden = any(part.startswith(".") and part != ".." for part in parts) or "__MACOSX" in parts
-    return not hidden and PurePosixPath(name).suffix.lower() in SUFFIXES
+    return any(part.startswith(".") and part != ".." for part in parts) or "__MACOSX" in parts
 
 
 def _pictures_in(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
