@@ -76,7 +76,7 @@ class ShapeGroups:
 
     def save_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line a shape: file, group (-1 for outliers), probability, representative (1 or 0)."""
-        rows = ((name, group, strength, int(stands)) for name, group, strength, stands in self.rows())
+        rows = ((_written(name), *rest, int(stands)) for name, *rest, stands in self.rows())
         write_csv(Path(path), ("file", "group", "probability", "representative"), rows)
 
     def __len__(self) -> int:
@@ -139,6 +139,11 @@ def group_shapes(
         distances, n_groups, kind="distance", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
     )
     return ShapeGroups(names, groups, distances, thumbnails)
+
+
+def _written(name: str) -> str:
+    """A file's name as UTF-8 can have it: bytes that are no letters are escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _masks(given: Sequence[Any]) -> list[Silhouette]:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -164,6 +165,29 @@ def test_distances_are_kept_and_used_again(run, folder, tmp_path, monkeypatch):
     assert run("shapes", folder, "--out", "-", "--cache", tmp_path / "kept") == first
 
 
+def test_an_interrupted_command_leaves_what_is_done_and_goes_on_from_there(
+    run, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(distances, "_BLOCK", 8)
+    compute, calls = distances._block, []
+
+    def block(*given):
+        calls.append(given[-1])
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return compute(*given)
+
+    monkeypatch.setattr(distances, "_block", block)
+    options = ("--cache", tmp_path / "kept", "--jobs", "1", "--out", tmp_path / "out")
+    code, out, err = run("shapes", folder, *options)
+    assert (code, out, err) == (130, "", "hypermodes: interrupted\n")
+    assert list((tmp_path / "out").iterdir()) == []
+    kept = len(list((tmp_path / "kept").rglob("*.npy")))
+    assert kept == 2
+    assert run("shapes", folder, *options)[0] == 0
+    assert len(calls) == 3 + 5 - kept
+
+
 def test_a_bar_where_it_is_asked_for(run, folder):
     pytest.importorskip("tqdm")
     code, _, err = run("shapes", folder, "--out", "-", "--progress")
@@ -202,6 +226,26 @@ def test_one_picture_is_too_few(fails, tmp_path):
     assert fails("shapes", tmp_path / "one", "--out", "-").startswith(
         "shapes: expected 2 silhouettes or more"
     )
+
+
+def test_results_do_not_go_among_the_shapes(fails, folder, monkeypatch):
+    before = sorted(folder.iterdir())
+    assert "would be read as shapes the next time" in fails("shapes", folder, "--out", folder)
+    monkeypatch.chdir(folder)
+    assert "expected a folder elsewhere" in fails("shapes", ".")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_names_that_are_not_text_are_escaped(run, tmp_path):
+    odd = saved(tmp_path / "odd", flowers()[:2], NAMES[:2])
+    try:
+        (odd / NAMES[0]).rename(odd / os.fsdecode(b"caf\xe9.png"))
+    except OSError:
+        pytest.skip("file names are text here")
+    code, _, err = run("shapes", odd, "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    assert "caf\\udce9.png" in (tmp_path / "out" / "groups.csv").read_text()
+    assert run("shapes", odd, "--json")[0] == 0
 
 
 @pytest.mark.parametrize("option", ["--out", "--cache"])

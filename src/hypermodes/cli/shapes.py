@@ -77,6 +77,11 @@ def _run(arguments: argparse.Namespace) -> None:
     left_out = read_silhouettes(arguments.file).left_out  # no folder is made for what cannot be read
     target = arguments.out or (None if arguments.json else _FOLDER)
     folder = None if target in (None, STANDARD) else Path(target)
+    if folder is not None and folder.resolve().is_relative_to(Path(arguments.file).resolve()):
+        raise ValueError(
+            f"--out: {str(folder)!r} is in {arguments.file!r}, and would be read as shapes the next time; "
+            "expected a folder elsewhere"
+        )
     for made in (folder, arguments.cache):
         if made is not None:
             make_folder(made)
