@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hypermodes.affinity import Affinity as Affinity
     from hypermodes.affinity import HyperedgeAffinity as HyperedgeAffinity
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
+    from hypermodes.affinity_groups import AffinityGroups as AffinityGroups
+    from hypermodes.affinity_groups import group_affinity as group_affinity
     from hypermodes.annotations import Annotations as Annotations
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from hypermodes.result import Status as Status
     from hypermodes.saliency import Saliency as Saliency
     from hypermodes.saliency import saliency as saliency
+    from hypermodes.shape_groups import ShapeGroups as ShapeGroups
+    from hypermodes.shape_groups import group_shapes as group_shapes
     from hypermodes.shift import Round as Round
     from hypermodes.shift import shift as shift
     from hypermodes.tree import ModeTree as ModeTree
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Affinity": "affinity",
+    "AffinityGroups": "affinity_groups",
     "Candidates": "construct.correspondences",
     "Annotations": "annotations",
     "Certificate": "certificate",
@@ -97,6 +102,7 @@ _HOME = {
     "Round": "shift",
     "Saliency": "saliency",
     "Seeker": "modes",
+    "ShapeGroups": "shape_groups",
     "Status": "result",
     "Voting": "voting",
     "candidate_pairs": "construct.correspondences",
@@ -110,6 +116,8 @@ _HOME = {
     "from_hypernetx": "interop.hypernetx",
     "from_networkx": "interop.networkx",
     "from_xgi": "interop.xgi",
+    "group_affinity": "affinity_groups",
+    "group_shapes": "shape_groups",
     "knn_hypergraph": "construct.points",
     "match": "matching",
     "match_affinity": "matching",

@@ -27,6 +27,7 @@ COMMANDS = {
     "convert",
     "match",
     "saliency",
+    "shapes",
     "demo",
     "reproduce",
     "completion",

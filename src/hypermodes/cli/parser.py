@@ -4,7 +4,19 @@ import argparse
 from typing import NoReturn
 
 from hypermodes import __version__
-from hypermodes.cli import cluster, completion, convert, demo, info, match, modes, query, reproduce, saliency
+from hypermodes.cli import (
+    cluster,
+    completion,
+    convert,
+    demo,
+    info,
+    match,
+    modes,
+    query,
+    reproduce,
+    saliency,
+    shapes,
+)
 
 _DESCRIPTION = "Find the modes of hypergraphs, each with a certificate anyone can check; cluster points."
 
@@ -40,6 +52,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"hypermodes {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for command in (info, modes, cluster, query, convert, match, saliency, demo, reproduce, completion):
+    for command in (
+        info, modes, cluster, query, convert, match, saliency, shapes, demo, reproduce, completion
+    ):  # fmt: skip
         command.add_to(commands)
     return parser

@@ -23,7 +23,8 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         description="Run an experiment of the paper with every method; write pictures, every run as CSV and "
         "a summary. fig1: what stands out in pictures; fig5: clustering accuracy; fig6: time and iterations; "
         "table1: matching in five groups of pictures; and beside it cars, house, points, structures: other "
-        "matching problems. Each takes minutes or hours; all but fig5, fig6 and points need HYPERMODES_DATA.",
+        "matching problems; table2: objects recognised from silhouettes. Each takes minutes or hours; all "
+        "but fig5, fig6 and points need HYPERMODES_DATA, fig1 and table2 for a part of it.",
         examples=_EXAMPLES,
     )
     parser.add_argument("figure", choices=tuple(EXPERIMENTS), help="what to reproduce")
@@ -39,11 +40,20 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
     parser.add_argument(
         "--methods", type=name_list, metavar="A,B", help="some methods only; a wrong name lists them"
     )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FOLDER",
+        help="table2: where distances of shapes are kept; in the folder of results if not given",
+    )
     parser.add_argument("--quick", action="store_true", help="few small sets, to see that it works")
     add_progress(parser)
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.cache is not None and arguments.figure != "table2":
+        arguments.misused(f"--cache: {arguments.figure} keeps no distances; only table2 does")
+
     from importlib import import_module
 
     from hypermodes import plotting
@@ -51,14 +61,14 @@ def _run(arguments: argparse.Namespace) -> None:
     plotting.pyplot().switch_backend("agg")  # without matplotlib, fail before the work and not after it
 
     run = import_module(EXPERIMENTS[arguments.figure]).run
-    seeds = {} if arguments.seeds is None else {"seeds": arguments.seeds}
+    told = {name: getattr(arguments, name) for name in ("seeds", "cache")}
     print(
         run(
             arguments.out or Path(f"hypermodes-{arguments.figure}"),
             quick=arguments.quick,
             methods=arguments.methods,
             progress=wants_bar(arguments),
-            **seeds,
+            **{name: value for name, value in told.items() if value is not None},
         )
     )
     if arguments.quick and not arguments.quiet:

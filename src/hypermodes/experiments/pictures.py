@@ -32,6 +32,9 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "dbscan": ("#868e96", "p", ":"),
     "spectral": ("#212529", "h", ":"),
     "fast_hdbscan_2_percent": ("#c49a6c", "+", ":"),
+    # shapes
+    "hypergraph_shift_told": ("#f783ac", "o", "-."),
+    "affinity_propagation": ("#1864ab", "s", ":"),
     # matching
     "invariant": ("#a61e4d", "o", "-."),
     "as_it_comes": ("#f08cae", "o", "--"),

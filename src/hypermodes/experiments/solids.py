@@ -6,9 +6,15 @@ everyday things of different kinds, some of them alike from many sides (two cups
 two animals), as in the original.
 """
 
+import os
+import zipfile
 from collections.abc import Callable, Iterator
+from io import BytesIO
 
 import numpy as np
+
+from hypermodes.files import replacing
+from hypermodes.images import pillow_image
 
 Solid = Callable[[np.ndarray], np.ndarray]  # (n, 3) places -> (n,) truth values: inside or not
 N_VIEWS = 128
@@ -26,6 +32,16 @@ def silhouettes(size: int = 96, n_views: int = N_VIEWS) -> Iterator[tuple[str, i
         surface = _surface(solid)
         for view, direction in enumerate(directions):
             yield name, view, _seen(surface, _camera(direction, view), size)
+
+
+def write_silhouettes(path: str | os.PathLike[str], size: int = 96, n_views: int = N_VIEWS) -> None:
+    """Write all views as PNG files into a zip file, cup-017.png and so on: something to try things on."""
+    image = pillow_image()
+    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, view, mask in silhouettes(size, n_views):
+            content = BytesIO()
+            image.fromarray(mask).save(content, format="PNG")
+            archive.writestr(zipfile.ZipInfo(f"{name}-{view:03d}.png"), content.getvalue())
 
 
 def _directions(n: int) -> np.ndarray:
@@ -71,10 +87,10 @@ def _seen(surface: np.ndarray, camera: np.ndarray, size: int) -> np.ndarray:
     mask = np.zeros((size, size), dtype=bool)
     mask[pixel[:, 1], pixel[:, 0]] = True
     closed: np.ndarray = binary_closing(np.pad(mask, 3), np.ones((3, 3), bool))[3:-3, 3:-3]
-    # Holes of a pixel or two are gaps between voxels; real ones, as of a ring, stay.
+    # Small holes are gaps between voxels; real ones, as of a ring, stay.
     filled = binary_fill_holes(closed)
     holes, n = label(filled & ~closed)
-    small = np.flatnonzero(np.bincount(holes.ravel(), minlength=n + 1) <= 4)
+    small = np.flatnonzero(np.bincount(holes.ravel(), minlength=n + 1) <= 12)
     return closed | np.isin(holes, small[small > 0])
 
 

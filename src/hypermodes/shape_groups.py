@@ -1,0 +1,185 @@
+"""Groups of shapes: from silhouettes to labels, by outlines, their distances, and groups of those."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hypermodes.affinity_groups import AffinityGroups, group_affinity
+from hypermodes.files import make_folder, write_csv
+from hypermodes.images import shrink
+from hypermodes.progress import Progress, tracker
+from hypermodes.result import counted
+from hypermodes.shapes.contexts import shape_contexts
+from hypermodes.shapes.contours import contour
+from hypermodes.shapes.distances import shape_distances
+from hypermodes.shapes.silhouettes import Silhouette, read_silhouettes
+from hypermodes.tree import check_count
+
+MOST = 20_000  # shapes: their table of distances has 1.6 GB
+THUMBNAIL = 96  # pixels of the longer side of the small masks that are kept to be shown
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeGroups:
+    """Groups of silhouettes, the largest first.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the shapes: files, or their numbers.
+    groups : AffinityGroups
+        Labels, representatives, tree and modes; items are shapes, in the order of their names.
+    distances : (n, n) float32
+        How far each two shapes are apart, from 0 to 1.
+    thumbnails : tuple of (h, w) arrays of truth values
+        The silhouettes without what is around them, 96 pixels or less on the longer side.
+    """
+
+    names: tuple[str, ...]
+    groups: AffinityGroups
+    distances: np.ndarray
+    thumbnails: tuple[np.ndarray, ...]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Group of each shape, the largest being 0; -1 for outliers."""
+        return self.groups.labels
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return self.groups.n_groups
+
+    def representatives(self) -> tuple[str, ...]:
+        """Name of the shape that stands for each group."""
+        return tuple(self.names[int(i)] for i in self.groups.representatives)
+
+    def members(self, k: int) -> np.ndarray:
+        """Shapes of group k (-1: the outliers): its representative, then those that belong most strongly."""
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -1 <= k < self.n_groups:
+            raise IndexError(f"k: expected the number of a group, -1 … {self.n_groups - 1}; got {k!r}")
+        inside = np.flatnonzero(self.labels == k)
+        first = inside == (self.groups.representatives[k] if k >= 0 else -1)
+        order = np.lexsort((inside, -np.round(self.groups.probabilities[inside], 9), ~first))
+        return inside[order]
+
+    def rows(self) -> Iterator[tuple[str, int, float, bool]]:
+        """Name, group, probability, and whether it stands for its group, of each shape."""
+        stands = np.zeros(len(self.names), dtype=bool)
+        stands[self.groups.representatives] = True
+        columns = (self.labels, self.groups.probabilities, stands)
+        return zip(self.names, *(column.tolist() for column in columns), strict=True)
+
+    def save_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line a shape: file, group (-1 for outliers), probability, representative (1 or 0)."""
+        rows = ((_written(name), *rest, int(stands)) for name, *rest, stands in self.rows())
+        write_csv(Path(path), ("file", "group", "probability", "representative"), rows)
+
+    def __len__(self) -> int:
+        return self.n_groups
+
+    def __repr__(self) -> str:
+        n_out = int((self.labels < 0).sum())
+        return (
+            f"ShapeGroups({counted(self.n_groups, 'group')} of {counted(len(self.names), 'shape')}, "
+            f"{counted(n_out, 'outlier')})"
+        )
+
+
+def group_shapes(
+    shapes: str | os.PathLike[str] | Sequence[Any],
+    n_groups: int | None = None,
+    *,
+    n_neighbors: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = -1,
+    progress: Progress = None,
+) -> ShapeGroups:
+    """Find groups of shapes that look alike, wherever they lie, however large, turned or mirrored.
+
+    Parameters
+    ----------
+    shapes : path, or masks
+        A folder of pictures, a zip file of them (`read_silhouettes`), or (height, width) arrays that are
+        nonzero inside the shape, of any sizes. Two shapes or more, 20,000 at most.
+    n_groups, n_neighbors
+        As in `group_affinity`.
+    cache : path of a folder, optional
+        Where distances are kept: an interrupted run goes on from there, and the next is quick.
+    n_jobs, progress
+        As in `find_modes`.
+
+    Notes
+    -----
+    The outline of the largest piece of each silhouette is all that counts: holes and inner lines do not. Time
+    is that of n²/2 comparisons, some 50 µs each on one core.
+
+    Examples
+    --------
+    >>> y, x = np.mgrid[:32, :32] - 16
+    >>> bars = [np.abs(x * np.cos(t) + y * np.sin(t)) < 3 for t in np.arange(8)]
+    >>> discs = [x**2 + y**2 < radius**2 for radius in range(6, 14)]
+    >>> group_shapes([*bars, *discs], 2).labels
+    array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+    """
+    check_count("n_groups", n_groups)
+    check_count("n_neighbors", n_neighbors)
+    given = read_silhouettes(shapes) if isinstance(shapes, str | os.PathLike) else _masks(shapes)
+    if not 2 <= len(given) <= MOST:
+        raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
+    if cache is not None:
+        make_folder(Path(cache))
+    names, contexts, thumbnails = _described(given, len(given), progress)
+    distances = shape_distances(contexts, cache=cache, n_jobs=n_jobs, progress=progress)
+    groups = group_affinity(
+        distances, n_groups, kind="distance", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
+    )
+    return ShapeGroups(names, groups, distances, thumbnails)
+
+
+def _written(name: str) -> str:
+    """A file's name as UTF-8 can have it: bytes that are no letters are escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _masks(given: Sequence[Any]) -> list[Silhouette]:
+    try:
+        return [Silhouette(str(i), np.asarray(mask)) for i, mask in enumerate(given)]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"shapes: expected a folder, a zip file, or a list of masks; got a {type(given).__name__}"
+        ) from None
+
+
+def _described(
+    given: Iterable[Silhouette], n: int, progress: Progress
+) -> tuple[tuple[str, ...], np.ndarray, tuple[np.ndarray, ...]]:
+    """Names, shape contexts and thumbnails; the silhouettes themselves are let go one by one."""
+    names, contexts, thumbnails = [], [], []
+    with tracker(progress, n, "reading silhouettes") as advance:
+        for name, mask in given:
+            try:
+                contexts.append(shape_contexts(contour(mask)))
+            except ValueError as error:
+                raise ValueError(f"shapes: {name!r} is no silhouette: {error}") from None
+            thumbnails.append(thumbnail(mask))
+            names.append(name)
+            advance(1)
+    return tuple(names), np.stack(contexts), tuple(thumbnails)
+
+
+def thumbnail(mask: np.ndarray, longest: int = THUMBNAIL) -> np.ndarray:
+    """The silhouette cut out, and made smaller if it is large: a pixel is of it if half of what it covers is.
+
+    Of what would vanish, every pixel that covers some of it is kept.
+    """
+    inside = np.asarray(mask) != 0
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    inside = inside[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    share = shrink(inside[:, :, None], longest)[:, :, 0]
+    small = share >= 0.5
+    return small if small.any() else share > 0
