@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hypermodes.construct.correspondences import candidate_pairs as candidate_pairs
     from hypermodes.construct.correspondences import correspondence_hypergraph as correspondence_hypergraph
     from hypermodes.construct.correspondences import pairwise_affinity as pairwise_affinity
+    from hypermodes.construct.pairwise import pairwise_hypergraph as pairwise_hypergraph
     from hypermodes.construct.points import knn_hypergraph as knn_hypergraph
     from hypermodes.dynamics import FaceSolve as FaceSolve
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
@@ -124,6 +125,7 @@ _HOME = {
     "match_groups": "matching",
     "match_images": "image_matching",
     "open": "folder",
+    "pairwise_hypergraph": "construct.pairwise",
     "pairwise_affinity": "construct.correspondences",
     "read": "interop.formats",
     "read_points": "point_tables",

@@ -134,7 +134,7 @@ def group_affinity(
     kind : {"similarity", "distance"}
         What the numbers are: see `pairwise_hypergraph`.
     n_neighbors : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given.
+        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most.
     n_jobs, progress
         As in `find_modes`.
 
@@ -152,6 +152,7 @@ def group_affinity(
     array([0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
     check_count("n_groups", n_groups)
+    check_count("n_neighbors", n_neighbors)
     workers(n_jobs)
     with tracker(progress, 3, "grouping") as advance:
         hypergraph = pairwise_hypergraph(affinity, n_neighbors, kind=kind)

@@ -31,7 +31,7 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     k : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given. All that are level with the k-th belong to it too, and
+        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most. All that are level with the k-th belong to it too, and
         nobody whose similarity is 0.
     kind : {"similarity", "distance"}
         What the numbers are. Distances are squared; a similarity a is taken for exp(-x) in units of the
@@ -45,10 +45,10 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
     similar = similarities(affinity, kind)
     n = similar.shape[0]
     if k is None:
-        k = max(1, min(n - 1, ceil(log2(n))))
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < n:
-        raise ValueError(f"k: expected a whole number from 1 to {n - 1}, one less than items; got {k!r}")
-    nearest = _strongest(similar, k)
+        k = ceil(log2(n))
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"k: expected a positive whole number; got {k!r}")
+    nearest = _strongest(similar, min(int(k), n - 1))
     counts = np.diff(nearest.indptr)
     row = np.repeat(np.arange(n), counts)
     best, total = np.ones(n), np.zeros(n)
@@ -74,7 +74,12 @@ def similarities(affinity: Any, kind: str = "similarity") -> sp.csr_array:
     """
     if kind not in KINDS:
         raise ValueError(f"kind: expected 'similarity' or 'distance'; got {kind!r}")
-    squares = _squared_distances(_checked(affinity), kind)
+    matrix = _checked(affinity)
+    if kind == "distance" and matrix.diagonal().any():
+        raise ValueError(
+            f"affinity: expected distances, so 0 on the diagonal; it has {float(matrix.diagonal().max())!r}"
+        )
+    squares = _squared_distances(matrix, kind)
     counts = np.diff(squares.indptr)
     row = np.repeat(np.arange(counts.size), counts)
     order = np.lexsort((squares.data, row))
@@ -155,7 +160,7 @@ def _checked(given: Any) -> Any:
     if not np.isfinite(values).all():
         raise ValueError("affinity: expected finite numbers; found NaN or infinity")
     if values.size and values.min() < 0:
-        raise ValueError(f"affinity: expected no number below 0; the smallest is {float(values.min())!r}")
+        raise ValueError(f"affinity: expected numbers, 0 or more; the smallest is {float(values.min())!r}")
     largest = float(values.max(initial=0.0))
     gap = float(np.abs(matrix - matrix.T).max())
     if gap > ASYMMETRY * largest:
