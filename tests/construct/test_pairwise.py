@@ -1,4 +1,4 @@
-"""Hyperedges from affinities, against their formula; and the groups that ties make, against a literal joining."""
+"""Hyperedges from affinities, against their formula; the groups that ties make, against a literal joining."""
 
 from itertools import combinations
 from math import exp, log, sqrt
@@ -156,5 +156,5 @@ def test_the_tree_is_cut_elsewhere():
     groups = hm.group_affinity(cloud(3), kind="distance")
     assert len(set(groups.at(0))) == 1
     assert len(set(groups.at(1e9))) == 30
-    with pytest.raises(ValueError, match="^lift: expected a number"):
+    with pytest.raises(ValueError, match=r"^lift: expected a number"):
         groups.at(-1)

@@ -31,8 +31,8 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     k : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most. All that are level with the k-th belong to it too, and
-        nobody whose similarity is 0.
+        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most. All that are level with the k-th belong
+        to it too, and nobody whose similarity is 0.
     kind : {"similarity", "distance"}
         What the numbers are. Distances are squared; a similarity a is taken for exp(-x) in units of the
         largest, x = -log(a/max a), and those of 0 for infinitely far.
