@@ -82,7 +82,8 @@ def literal_contexts(points):
                     share = abs(1 - r - (row - np.floor(row))) * abs(1 - c - (column - np.floor(column)))
                     at = int(np.clip(np.floor(row) + r, 0, RADIAL - 1))
                     out[i, at, int(np.floor(column) + c) % ANGULAR] += share
-    return np.sqrt(out / (n - 1))
+    out = (out / (n - 1)) ** 0.25
+    return out / np.sqrt((out**2).sum(axis=(1, 2)))[:, None, None]
 
 
 def test_contexts_are_the_histograms_they_are_defined_as():

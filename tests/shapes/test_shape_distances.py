@@ -14,11 +14,11 @@ from hypermodes.shapes.silhouettes import read_silhouettes
 
 
 def literal_distance(one, other, band, turns):
-    """The cheapest walk along both outlines, over given rotations of the other and its mirror image."""
+    """The cheapest walk along both outlines, from it and from its mirror image, at given rotations."""
     n = len(one)
     best = np.inf
-    for image, rotations in ((other, turns[0]), (mirrored(other), turns[1])):
-        cost = 1 - one.reshape(n, -1) @ image.reshape(n, -1).T
+    for image, rotations in ((one, turns[0]), (mirrored(one), turns[1])):
+        cost = 1 - image.reshape(n, -1) @ other.reshape(n, -1).T
         for turn in rotations:
             total = np.full((n, 2 * band + 1), np.inf)
             for i in range(n):
@@ -38,7 +38,7 @@ def literal_turns(one, other):
     n = len(one)
     similarity = one.reshape(n, -1) @ other.reshape(n, -1).T
     agreement = [sum(similarity[i, (i - turn) % n] for i in range(n)) for turn in range(n)]
-    return np.argsort(agreement)[::-1][: module.TURNS]
+    return [int(np.argmax(agreement))]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_distances_are_the_cheapest_walks(contexts):
     for a, i in enumerate(order):
         for j in order[a + 1 :]:
             one, other = few[i].astype(float), few[j].astype(float)
-            turns = literal_turns(one, other), literal_turns(one, mirrored(other))
+            turns = literal_turns(one, other), literal_turns(mirrored(one), other)
             assert table[i, j] == pytest.approx(literal_distance(one, other, module.BAND, turns), abs=1e-5)
 
 
@@ -149,3 +149,5 @@ def test_nearest_shapes_of_kimias_silhouettes_are_of_their_class(data_folder):
     classes = np.array([one.name.split("_")[0] for one in found])
     table = shape_distances(contexts) + np.eye(len(found), dtype=np.float32)
     assert (classes[table.argmin(axis=1)] == classes).mean() >= 0.99
+    ten_nearest = np.argsort(table, axis=1)[:, :10]  # all others of a class of eleven
+    assert (classes[ten_nearest] == classes[:, None]).mean() >= 0.96

@@ -47,19 +47,16 @@ def warped(one, other, turn, band, give_up, above, row):
 
 
 @njit(**OPTIONS)
-def closest_alignments(contexts, images, begin, turns, image_turns, band, out):
-    """How far shapes begin, begin + 1, … are from each of the shapes after them: a block of rows of a table.
+def closest_alignments(contexts, images, others, turns, image_turns, band, out):
+    """How far each shape is from the others after it: a block of rows of a table, from the diagonal on.
 
-    `images` are the contexts of mirror images; `turns` and `image_turns` have the rotations to try for each
-    pair, from shape `begin` on.
+    The first of `others` are the shapes themselves. `images` are the contexts of their mirror images; `turns`
+    and `image_turns` have the rotation of each pair.
     """
     n_shapes, n_points = contexts.shape[:2]
     above, row = np.empty(2 * band + 1, np.float32), np.empty(2 * band + 1, np.float32)
-    for a in range(out.shape[0]):
-        for b in range(a + 1, n_shapes - begin):
-            best = FAR
-            for t in range(turns.shape[2]):
-                one = contexts[begin + a]
-                best = min(best, warped(one, contexts[begin + b], turns[a, b, t], band, best, above, row))
-                best = min(best, warped(one, images[begin + b], image_turns[a, b, t], band, best, above, row))
+    for a in range(n_shapes):
+        for b in range(a + 1, others.shape[0]):
+            best = warped(contexts[a], others[b], turns[a, b], band, FAR, above, row)
+            best = min(best, warped(images[a], others[b], image_turns[a, b], band, best, above, row))
             out[a, b] = best / n_points

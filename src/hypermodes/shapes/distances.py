@@ -1,7 +1,7 @@
 """How far any two shapes are apart: contexts compared at the best rotation, mirrored or not, with some give.
 
 Two steps a pair. The similarity at every rotation is a circular correlation, for many pairs at once a product
-of matrices at each frequency. Around the best rotations the outlines are then warped onto each other within a
+of matrices at each frequency. Around the best rotation the outlines are then warped onto each other within a
 band, which forgives what bends or stretches.
 """
 
@@ -19,7 +19,6 @@ from hypermodes.shapes.contexts import mirrored
 from hypermodes.threads import in_threads
 
 BAND = 6  # points that an outline may run ahead of the other
-TURNS = 2  # rotations tried, of each of the two images
 _BLOCK = 64  # rows of the table a task
 
 
@@ -49,17 +48,16 @@ def shape_distances(
 
     Notes
     -----
-    O(n²) in time, some 50 µs a pair and core; memory is that of the table and of a few blocks of 64 rows.
+    O(n²) in time, some 60 µs a pair and core. Memory: the table, twice the contexts again (a copy in order
+    and their Fourier transform), and a few blocks of 64 rows.
     """
     contexts = _checked(contexts)
     n = len(contexts)
     # In the order of what they are, not of how they came: that order plays no part in the answer.
     order = np.lexsort(contexts.reshape(n, -1)[:, :: max(1, contexts[0].size // 64)].T[::-1])
     shapes = np.ascontiguousarray(contexts[order])
-    images = np.ascontiguousarray(mirrored(shapes))
     kept = None if cache is None else _Kept.at(Path(cache), shapes)
-    waves, image_waves = _waves(shapes), _waves(images)
-    flat, flat_images = shapes.reshape(n, shapes.shape[1], -1), images.reshape(n, shapes.shape[1], -1)
+    waves = _waves(shapes)
     table = np.zeros((n, n), dtype=np.float32)
     starts = range(0, n, _BLOCK)
     with tracker(progress, n * (n - 1) // 2, "comparing shapes") as advance:
@@ -67,7 +65,7 @@ def shape_distances(
         def block(begin: int) -> None:
             out = kept.read(begin) if kept is not None else None
             if out is None:
-                out = _block(flat, flat_images, waves, image_waves, begin)
+                out = _block(shapes, waves, begin)
                 if kept is not None:
                     kept.write(begin, out)
             table[begin : begin + len(out), begin:] = out
@@ -80,18 +78,17 @@ def shape_distances(
     return table[np.ix_(place, place)]
 
 
-def _block(
-    shapes: np.ndarray, images: np.ndarray, waves: np.ndarray, image_waves: np.ndarray, begin: int
-) -> np.ndarray:
+def _block(shapes: np.ndarray, waves: np.ndarray, begin: int) -> np.ndarray:
     """Rows begin … of the table, from the diagonal on; what is left of it is 0."""
     from hypermodes._kernels.alignment import closest_alignments
 
-    rows = slice(begin, min(begin + _BLOCK, len(shapes)))
-    out = np.zeros((rows.stop - begin, len(shapes) - begin), dtype=np.float32)
-    turns, image_turns = (
-        _best_turns(waves[:, rows], others[:, begin:], shapes.shape[1]) for others in (waves, image_waves)
-    )
-    closest_alignments(shapes, images, begin, turns, image_turns, BAND, out)
+    others = shapes[begin:].reshape(len(shapes) - begin, shapes.shape[1], -1)
+    rows = others[:_BLOCK]
+    images = np.ascontiguousarray(mirrored(shapes[begin : begin + _BLOCK])).reshape(rows.shape)
+    turns = _best_turn(waves[:, begin : begin + _BLOCK], waves[:, begin:], shapes.shape[1])
+    image_turns = _best_turn(_waves(images), waves[:, begin:], shapes.shape[1])
+    out = np.zeros((len(rows), len(others)), dtype=np.float32)
+    closest_alignments(rows, images, others, turns, image_turns, BAND, out)
     return out
 
 
@@ -102,12 +99,14 @@ def _waves(contexts: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(transform.transpose(1, 0, 2))
 
 
-def _best_turns(waves: np.ndarray, others: np.ndarray, points: int) -> np.ndarray:
-    """Rotations at which shapes agree best with others: where Σ_i ⟨a_i, b_{i-turn}⟩ is largest."""
-    spectrum = np.matmul(waves, others.conj().transpose(0, 2, 1))
-    agreement = np.fft.irfft(spectrum, points, axis=0)
-    best = np.argpartition(-agreement, TURNS, axis=0)[:TURNS]
-    return np.ascontiguousarray(np.sort(best, axis=0).transpose(1, 2, 0).astype(np.int32))
+def _best_turn(waves: np.ndarray, others: np.ndarray, points: int) -> np.ndarray:
+    """The rotation at which each shape agrees best with each other: where Σ_i ⟨a_i, b_{i-turn}⟩ is largest.
+
+    The second best is nearly always the one next to it, which the band reaches anyway.
+    """
+    spectrum = np.matmul(waves.conj(), others.transpose(0, 2, 1))  # conjugate: of the smaller one
+    agreement = np.fft.irfft(np.conjugate(spectrum, out=spectrum), points, axis=0)
+    return agreement.argmax(axis=0).astype(np.int32)
 
 
 class _Kept:
@@ -122,9 +121,8 @@ class _Kept:
         made_from = {
             "shapes": list(shapes.shape),
             "band": BAND,
-            "turns": TURNS,
             "block": _BLOCK,
-            "version": 1,
+            "version": 3,
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
         make_folder(folder / key)
