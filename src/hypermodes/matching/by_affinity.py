@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.assignment import climb
+from hypermodes.assignment import climb, payoffs
 from hypermodes.construct.correspondences import Candidates, hypergraph_of_groups, neighbourhood_hypergraph
 from hypermodes.deformation import Layout
 from hypermodes.hypergraph import Hypergraph
@@ -54,7 +54,7 @@ def found_by_affinity(
         return None
     mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
     share = mass / mass.sum()
-    scores = agreement * (affinity @ (agreement * share))
+    scores = agreement * payoffs(affinity, agreement * share)
     core = np.flatnonzero(mass > _CORE * mass.max())
     return Found(chosen, agreement, value, modes, core, share, scores, float(share @ scores))
 
@@ -82,8 +82,8 @@ def _completed(
         chosen = np.flatnonzero(x)
         if chosen.size < FEW:
             break
-        support = (agreement * (affinity @ (agreement * x)))[chosen]
+        support = (agreement * payoffs(affinity, agreement * x))[chosen]
         agreement = np.exp(layout.deviations(chosen, support) / (-2 * _TOLERANCE**2))  # type: ignore[union-attr]
         x = climb(candidates, affinity, x, agreement)
     weighted = agreement * x
-    return x, agreement, float(weighted @ (affinity @ weighted))
+    return x, agreement, float(weighted @ payoffs(affinity, weighted))
