@@ -11,6 +11,7 @@ from hypermodes.deformation import Layout
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matching.found import Found
 from hypermodes.modes import find_modes
+from hypermodes.threads import single_threaded_algebra
 
 TRIES = 5  # modes that are completed, to keep the best
 FEW = 15  # matches below which a map, with its six unknowns and its bends, says little
@@ -37,7 +38,8 @@ def found_by_affinity(
         return None
     if starts is None:
         starts = _starts(candidates, hypergraph_of_groups(candidates, affinity, _SIZE), tries)
-    completed = [_completed(candidates, affinity, layout, start) for start in starts]
+    climbed = {x.tobytes(): x for x in (climb(candidates, affinity, start) for start in starts)}
+    completed = [_completed(candidates, affinity, layout, x) for x in climbed.values()]
     values = np.array([value for *_, value in completed])
     x, agreement, value = completed[int(np.argmax(values))]
     chosen = np.flatnonzero(x)
@@ -73,17 +75,18 @@ def _starts(candidates: Candidates, groups: Hypergraph, tries: int) -> list[np.n
 
 
 def _completed(
-    candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, start: np.ndarray
+    candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Complete a start to a one-to-one choice; its agreement with its map; and its total affinity."""
+    """Improve a one-to-one choice by the map it makes; its agreement with that; and its total affinity."""
     agreement = np.ones(len(candidates))
-    x = climb(candidates, affinity, start)
     for _ in range(_ROUNDS if layout is not None else 0):
         chosen = np.flatnonzero(x)
         if chosen.size < FEW:
             break
         support = (agreement * payoffs(affinity, agreement * x))[chosen]
-        agreement = np.exp(layout.deviations(chosen, support) / (-2 * _TOLERANCE**2))  # type: ignore[union-attr]
+        with single_threaded_algebra:
+            deviations = layout.deviations(chosen, support)  # type: ignore[union-attr]
+        agreement = np.exp(deviations / (-2 * _TOLERANCE**2))
         x = climb(candidates, affinity, x, agreement)
     weighted = agreement * x
     return x, agreement, float(weighted @ payoffs(affinity, weighted))

@@ -119,4 +119,5 @@ def _in_mean_lengths(points: np.ndarray) -> np.ndarray:
 
     points = (points - np.median(points, axis=0)) / np.ptp(points, axis=0).max()
     lengths = cdist(points, points)
-    return (points - points[ordinary(lengths)].mean(axis=0)) / mean_length(lengths)
+    near = ordinary(lengths)
+    return (points - points[near].mean(axis=0)) / mean_length(lengths, near)

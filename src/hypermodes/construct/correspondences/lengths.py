@@ -15,8 +15,8 @@ def ordinary(lengths: np.ndarray) -> np.ndarray:
     return near if lengths[near][:, near].any() else np.ones(len(lengths), dtype=bool)
 
 
-def mean_length(lengths: np.ndarray) -> float:
-    """Mean of the lengths between ordinary points."""
-    near = ordinary(lengths)
+def mean_length(lengths: np.ndarray, near: np.ndarray | None = None) -> float:
+    """Mean of the lengths between ordinary points; ``near`` says which these are, if that is known."""
+    near = ordinary(lengths) if near is None else near
     n = int(near.sum())
     return float(lengths[near][:, near].sum() / (n * (n - 1)))
