@@ -14,7 +14,6 @@ from hypermodes.construct.correspondences.candidates import Candidates as Candid
 from hypermodes.construct.correspondences.candidates import candidate_pairs as candidate_pairs
 from hypermodes.construct.correspondences.candidates import check_candidates as check_candidates
 from hypermodes.construct.correspondences.features import Features as Features
-from hypermodes.construct.correspondences.features import scrambled as scrambled
 from hypermodes.construct.correspondences.hypergraphs import (
     correspondence_hypergraph as correspondence_hypergraph,
 )
@@ -24,3 +23,4 @@ from hypermodes.construct.correspondences.hypergraphs import (
 )
 from hypermodes.construct.correspondences.lengths import mean_length as mean_length
 from hypermodes.construct.correspondences.lengths import ordinary as ordinary
+from hypermodes.construct.correspondences.scrambling import scrambled as scrambled

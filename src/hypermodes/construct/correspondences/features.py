@@ -1,4 +1,4 @@
-"""Points of an image or shape and what is known about each; and the same without their arrangement."""
+"""Points of an image or shape and what is known about each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -86,25 +86,3 @@ class Features:
             name for name in ("orientations", "scales", "descriptors") if getattr(self, name) is not None
         ]
         return f"Features({len(self)} points{' with ' + ', '.join(known) if known else ''})"
-
-
-def scrambled(features: Features) -> Features:
-    """Features of the same kind without their arrangement: what is found in them is found by chance.
-
-    In the directions of largest and smallest spread, each point keeps one coordinate and takes the other of
-    the point half of all ranks away; orientations, scales and descriptors come from a third of the ranks
-    away. Nothing is drawn at random, and neither the order of points nor the frame of reference matters.
-    """
-    centred = features.points - features.points.mean(axis=0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2]
-    places = centred @ axes.T
-    places *= np.where((places**3).sum(axis=0) < 0, -1.0, 1.0)  # axes have no sign of their own
-    order = np.lexsort((places[:, 1], places[:, 0]))
-    n = len(order)
-    half, third = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    half[order], third[order] = np.roll(order, n // 2), np.roll(order, max(1, n // 3))
-    points = np.column_stack((places[:, 0], places[half, 1])) @ axes
-    if (points == points[0]).all():
-        points = centred
-    rest = (features.orientations, features.scales, features.descriptors)
-    return Features(points, *(None if values is None else values[third] for values in rest))
