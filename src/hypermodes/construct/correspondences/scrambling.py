@@ -6,6 +6,7 @@ from scipy.spatial import cKDTree
 from hypermodes.construct.correspondences.features import Features
 
 _ALIKE = 0.25  # of the distance to the nearest point; nearer to one, a place is as good as the point's own
+_NEARLY_ALL = 0.9  # most alone would often be so by chance where there are five or six points
 
 
 def scrambled(features: Features) -> Features:
@@ -37,11 +38,11 @@ def scrambled(features: Features) -> Features:
 
 
 def _alike(places: np.ndarray, others: np.ndarray) -> bool:
-    """Whether most of the others lie where points lie, as far as these can be told apart."""
+    """Whether nearly all of the others lie where points lie, as far as these can be told apart."""
     extent = float(np.abs(places).max())
     tree = cKDTree(places / extent)
     apart = np.median(tree.query(places / extent, k=2)[0][:, 1])
-    return bool(np.median(tree.query(others / extent)[0]) <= _ALIKE * apart)
+    return bool(np.quantile(tree.query(others / extent)[0], _NEARLY_ALL) <= _ALIKE * apart)
 
 
 def _drawn(places: np.ndarray) -> np.ndarray:
