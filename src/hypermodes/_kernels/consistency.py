@@ -19,7 +19,7 @@ def _squared_turn(difference, period):
 
 @njit(**OPTIONS)
 def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one_way, limit):
-    """Exponents of the affinity of all pairs of candidates where they are at most `limit`, row by row.
+    """Exponents of the affinity of candidates c < d where they are at most `limit`, row by row.
 
     `sides` are the lengths and directions between points, left then right; precisions are 1/σ² of lengths,
     directions and logarithms of scale ratios; own[c] is the share of the exponent that c has alone. With
@@ -29,7 +29,9 @@ def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one
     by_length, by_turn, by_scale = precisions
     n = left.size
     row_ends = np.zeros(n + 1, dtype=np.int64)
-    columns, values = np.empty(64 * n, dtype=np.int32), np.empty(64 * n)
+    columns, values = np.empty(32 * n, dtype=np.int32), np.empty(32 * n)
+    near, so_far = np.empty(n, dtype=np.uint32), np.empty(n)
+    lefts, rights = left.astype(np.uint32), right.astype(np.uint32)  # no index from the end to allow for
     at = 0
     for c in range(n):
         if at + n > values.size:
@@ -39,31 +41,56 @@ def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one
             further = np.empty(2 * values.size + n)
             further[:at] = values[:at]
             values = further
-        i, a = left[c], right[c]
-        for d in range(n):
-            j, b = left[d], right[d]
-            gap = left_lengths[i, j] - right_lengths[a, b]
+        i, a = lefts[c], rights[c]
+        from_i, from_a, turns_i, turns_a = left_lengths[i], right_lengths[a], left_turns[i], right_turns[a]
+        # Most pairs fail by their lengths. Writing every one and keeping the place leaves nothing to predict.
+        n_near = 0
+        for d in range(c + 1, n):
+            gap = from_i[lefts[d]] - from_a[rights[d]]
             exponent = own[c] + own[d] + by_length * gap * gap
-            if exponent > limit or i == j or a == b:
+            near[n_near], so_far[n_near] = d, exponent
+            n_near += exponent <= limit
+        for k in range(n_near):
+            d, exponent = near[k], so_far[k]
+            j, b = lefts[d], rights[d]
+            if i == j or a == b:
                 continue
             if by_turn > 0.0:
+                there = _squared_turn(turns_i[j] - turns_a[b], period)
                 if not one_way:
-                    there = _squared_turn(left_turns[i, j] - right_turns[a, b], period)
                     back = _squared_turn(left_turns[j, i] - right_turns[b, a], period)
-                    exponent += by_turn * (0.5 * (there + back))
-                elif c < d:  # the same way for (c, d) and (d, c), so that they are equal to the last bit
-                    exponent += by_turn * _squared_turn(left_turns[i, j] - right_turns[a, b], period)
-                else:
-                    exponent += by_turn * _squared_turn(left_turns[j, i] - right_turns[b, a], period)
+                    there = 0.5 * (there + back)
+                exponent += by_turn * there
             if by_scale > 0.0:
                 gap = log_ratio[c] - log_ratio[d]
                 exponent += by_scale * gap * gap
-            if exponent <= limit:
-                columns[at] = d
-                values[at] = exponent
-                at += 1
+            columns[at], values[at] = d, exponent
+            at += exponent <= limit
         row_ends[c + 1] = at
-    return row_ends, columns[:at].copy(), values[:at].copy()
+    return row_ends, columns[:at], values[:at]
+
+
+@njit(**OPTIONS)
+def mirrored(ends, columns, values):
+    """The symmetric matrix with this upper triangle, rows sorted by column as those of the triangle are."""
+    n = ends.size - 1
+    all_ends = np.zeros(n + 1, dtype=np.int64)
+    below = np.zeros(n, dtype=np.int64)
+    for d in columns:
+        below[d] += 1
+    for r in range(n):
+        all_ends[r + 1] = all_ends[r] + below[r] + ends[r + 1] - ends[r]
+    all_columns, all_values = np.empty(2 * columns.size, dtype=np.int32), np.empty(2 * columns.size)
+    place = all_ends[:-1].copy()  # of the next entry below the diagonal
+    for c in range(n):
+        here = all_ends[c] + below[c]
+        for e in range(ends[c], ends[c + 1]):
+            d = columns[e]
+            all_columns[here], all_values[here] = d, values[e]
+            all_columns[place[d]], all_values[place[d]] = c, values[e]
+            here += 1
+            place[d] += 1
+    return all_ends, all_columns, all_values
 
 
 @njit(**OPTIONS)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
-from hypermodes.construct.correspondences import Candidates, Features
+from hypermodes.construct.correspondences import Candidates, Features, ordinary
 from hypermodes.hypergraph import Hypergraph
 
 _RANK = 4  # neighbour whose distance says how densely points lie
@@ -51,10 +52,9 @@ def chances(left: Features, right: Features, candidates: Candidates, pose: Pose)
     if swap:
         pose = Pose(1 / pose.turn, -pose.offset / pose.turn)
     of, to = candidates.pairs[:, ::-1].T if swap else candidates.pairs.T
-    landings = _Landings.on(target)
     squared = np.abs(pose.offset + pose.turn * source[of] - target[to]) ** 2
-    squared += (_NOISE * _size(source) * abs(pose.turn)) ** 2
-    return -np.expm1(-squared / landings.spacing[to])
+    squared += (_NOISE * _size(source[_ordinary(source)]) * abs(pose.turn)) ** 2
+    return -np.expm1(-squared / _spacing(target)[to])
 
 
 def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> tuple[Hypergraph, list[Pose]]:
@@ -78,12 +78,13 @@ def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> 
     Notes
     -----
     The side with fewer points is laid on the other. The work is bounded: pairs of points with lengths near
-    the mean come first, and when there are too many the others do not come at all.
+    the mean come first, and when there are too many the others do not come at all. Points far from all others
+    (`ordinary`) take no part: no similarity is found by them.
     """
     swap = _swapped(left, right, candidates)
     sides = [_complex(side) for side in ((right, left) if swap else (left, right))]
     pairs = candidates.pairs[:, ::-1] if swap else candidates.pairs
-    source, target = sides
+    vertices, pairs, (source, target) = _without_far_points(pairs, sides)
     landings = _Landings.on(target)
     scale = (_size(target) / _size(source)) ** 2
     noise = float((_NOISE * _size(source)) ** 2)
@@ -112,7 +113,7 @@ def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> 
                 break
             pose = Pose.fitted(source[of], target[to], 1 - chance)
         if of.size >= 3 and pose.turn != 0:
-            edges.append((index[of, to], 1 - chance, float(-np.log(chance).sum())))
+            edges.append((vertices[index[of, to]], 1 - chance, float(-np.log(chance).sum())))
             poses.append(Pose(1 / pose.turn, -pose.offset / pose.turn) if swap else pose)
     if not edges:
         raise ValueError("candidates: expected candidates that a similarity explains; no three of them are")
@@ -140,17 +141,12 @@ class _Landings:
     @classmethod
     def on(cls, target: np.ndarray) -> "_Landings":
         points = np.column_stack((target.real, target.imag))
-        tree = cKDTree(points)
-        rank = min(_RANK, target.size - 1)
-        near = tree.query(points, k=rank + 1)[0]
-        typical = float(np.median(near[:, -1])) or float(np.ptp(points, axis=0).max())
-        spacing = np.maximum(near[:, -1], 0.1 * typical) ** 2 / rank
         low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
         cell = 1.2 * extent / _GRID
         corner = low - 0.1 * extent
         steps = (np.arange(_GRID) + 0.5) * cell
         grid = np.stack(np.meshgrid(corner[0] + steps, corner[1] + steps), axis=-1)
-        return cls(target, spacing, tree.query(grid)[1], complex(*corner), cell)
+        return cls(target, _spacing(target), cKDTree(points).query(grid)[1], complex(*corner), cell)
 
     def explained(
         self, pose: Pose, source: np.ndarray, noise: float, index: np.ndarray
@@ -166,6 +162,39 @@ class _Landings:
         first = first[np.sort(np.unique(to[first], return_index=True)[1])]
         first = np.sort(first[odds[first] < 0.5])
         return first, to[first], odds[first]
+
+
+def _spacing(target: np.ndarray) -> np.ndarray:
+    """Square of the distance within which there is one target on average, around each.
+
+    Around a point far from all others nothing lies; it counts as the loneliest of the ordinary ones.
+    """
+    points = np.column_stack((target.real, target.imag))
+    rank = min(_RANK, target.size - 1)
+    reach = cKDTree(points).query(points, k=rank + 1)[0][:, -1]
+    typical = float(np.median(reach)) or float(np.ptp(points, axis=0).max())
+    loneliest = max(float(reach[_ordinary(target)].max()), 0.1 * typical)
+    return np.clip(reach, 0.1 * typical, loneliest) ** 2 / rank
+
+
+def _without_far_points(
+    pairs: np.ndarray, sides: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Candidates of ordinary points: which these are, as pairs of those points, and the points."""
+    near = [_ordinary(side) for side in sides]
+    vertices = np.flatnonzero(near[0][pairs[:, 0]] & near[1][pairs[:, 1]])
+    if vertices.size == 0:
+        return np.arange(len(pairs)), pairs, sides
+    number = [np.cumsum(mask) - 1 for mask in near]
+    renamed = np.column_stack([number[k][pairs[vertices, k]] for k in (0, 1)])
+    return vertices, renamed, [side[mask] for side, mask in zip(sides, near, strict=True)]
+
+
+def _ordinary(points: np.ndarray) -> np.ndarray:
+    """Which points do not lie far from all others."""
+    places = np.column_stack((points.real, points.imag))
+    places = (places - np.median(places, axis=0)) / np.ptp(places, axis=0).max()
+    return ordinary(cdist(places, places))
 
 
 def _by_source(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,5 +233,7 @@ def _swapped(left: Features, right: Features, candidates: Candidates) -> bool:
 
 def _spread(features: Features) -> float:
     """How far from the middle points are on average, relative to the farthest."""
-    away = np.abs(_complex(features) - _complex(features).mean())
+    points = _complex(features)
+    points = points[_ordinary(points)]
+    away = np.abs(points - points.mean())
     return float(away.mean() / away.max())

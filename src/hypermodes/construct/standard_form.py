@@ -80,7 +80,8 @@ def _frame(points: np.ndarray) -> tuple[np.ndarray, float]:
     middle = np.median(points, axis=0)  # a mean with points far away would swallow the digits of the others
     scaled = (points - middle) / extent
     lengths = cdist(scaled, scaled)
-    return middle + extent * scaled[ordinary(lengths)].mean(axis=0), max(extent * mean_length(lengths), _TINY)
+    near = ordinary(lengths)
+    return middle + extent * scaled[near].mean(axis=0), max(extent * mean_length(lengths, near), _TINY)
 
 
 def _rounded(side: Features) -> Features:

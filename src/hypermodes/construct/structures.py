@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import ConvexHull, QhullError
 from scipy.special import gammaln
 
 from hypermodes.hypergraph import Hypergraph
@@ -64,11 +65,12 @@ def homographies(
     rows = _equations(*sides)
     squares = np.einsum("nij,nik->njk", rows, rows).reshape(len(left), 81)
     weights = _neighbourhoods(sides, free) if begin is None else begin * free
+    area = _areas(sides)
     for _ in range(_REFITS):
         _, vectors = np.linalg.eigh((weights @ squares).reshape(-1, 9, 9))
         errors = _errors(vectors[:, :, 0].reshape(-1, 3, 3), *sides)
         errors[:, ~free] = np.inf
-        explained, reach, significance = _explained(errors, n, _areas(sides), tolerance**2)
+        explained, reach, significance = _explained(errors, n, area, tolerance**2)
         probability = np.exp(-errors / np.maximum(reach, _EXACT**2)[:, None])
         weights = np.where(explained, probability, 0.0)
         weights[weights.sum(axis=1) == 0] = 1.0 * free
@@ -93,7 +95,22 @@ def _normalised(points: np.ndarray) -> np.ndarray:
 
 def _areas(sides: list[np.ndarray]) -> float:
     """Area that an end may lie in, the mean of both sides."""
-    return float(np.mean([np.prod(np.ptp(side, axis=0)) for side in sides]))
+    return float(np.mean([_smallest_rectangle(side) for side in sides]))
+
+
+def _smallest_rectangle(points: np.ndarray) -> float:
+    """Area of the smallest rectangle around points, however it is turned.
+
+    One of its sides is along an edge of the convex hull (Freeman and Shapira, 1975).
+    """
+    try:
+        corners = points[ConvexHull(points).vertices]
+    except QhullError:  # as good as on a line
+        return float(np.prod(np.ptp(points, axis=0)))
+    edges = np.roll(corners, -1, axis=0) - corners
+    edges /= np.linalg.norm(edges, axis=1, keepdims=True)
+    along, across = corners @ edges.T, corners @ np.column_stack((-edges[:, 1], edges[:, 0])).T
+    return float((np.ptp(along, axis=0) * np.ptp(across, axis=0)).min())
 
 
 def _neighbourhoods(sides: list[np.ndarray], free: np.ndarray) -> np.ndarray:

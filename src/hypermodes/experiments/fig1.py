@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hypermodes.baselines.saliency.graph_modes import graph_modes, graph_shift_saliency, vertex_worth
+from hypermodes.experiments.methods import named
 from hypermodes.experiments.pictures import save_picture
 from hypermodes.experiments.reports import markdown, write_text
-from hypermodes.experiments.salient import Example, Mapper, ecssd, ecssd_folder, methods, own_pictures
+from hypermodes.experiments.salient import Example, Mapper, ecssd, ecssd_folder, own_pictures
+from hypermodes.experiments.salient import methods as known_methods
 from hypermodes.experiments.salient_scores import Score, f_measure, max_f, max_f_error, pieces, scored
 from hypermodes.files import make_folder, write_csv
 from hypermodes.images import as_picture
@@ -54,7 +56,7 @@ def run(
     Nothing in it is random: ``seeds`` is there because other experiments have it, and plays no part. Without
     ECSSD (see `ecssd_folder`) only the picture is made, of photographs that come with scikit-image.
     """
-    compared = chosen(methods)
+    compared = named(known_methods(), methods)
     make_folder(folder)
     data = ecssd_folder()
     marked = [] if data is None else list(ecssd(data, 3 if quick else None))
@@ -66,15 +68,6 @@ def run(
     write_text(folder / "summary.md", text)
     save_picture(folder / "fig1.png", lambda: picture([*marked[:SHOWN], *own]))
     return f"{text}\n\nwritten: {folder / 'fig1.png'}, runs.csv, summary.csv, summary.md"
-
-
-def chosen(names: list[str] | None) -> dict[str, Mapper]:
-    """Those with these names, all if None."""
-    known = methods()
-    unknown = [name for name in names or () if name not in known]
-    if unknown or names == []:
-        raise ValueError(f"methods: expected some of {', '.join(known)}; got {', '.join(unknown) or 'none'}")
-    return {name: method for name, method in known.items() if names is None or name in names}
 
 
 def measure(compared: Mapping[str, Mapper], examples: Sequence[Example], progress: Progress) -> Runs:

@@ -131,17 +131,19 @@ if importlib.util.find_spec("fast_hdbscan"):
     )
 
 
+def named(known: Mapping[str, T], names: list[str] | None) -> dict[str, T]:
+    """Those with these names, all if None."""
+    unknown = [name for name in names or () if name not in known]
+    if unknown or names == []:
+        raise ValueError(f"methods: expected some of {', '.join(known)}; got {', '.join(unknown) or 'none'}")
+    return {name: method for name, method in known.items() if names is None or name in names}
+
+
 def chosen(methods: Mapping[str, Method[T]], names: list[str] | None, seeds: int) -> dict[str, Method[T]]:
     """Those with these names, all if None; those that get fewer than the seeds asked for say so."""
-    unknown = [name for name in names or () if name not in methods]
-    if unknown or names == []:
-        raise ValueError(
-            f"methods: expected some of {', '.join(methods)}; got {', '.join(unknown) or 'none'}"
-        )
-    kept = {name: method for name, method in methods.items() if names is None or name in names}
     return {
         name: replace(method, label=f"{method.label}, {method.most_seeds} seeds")
         if method.most_seeds is not None and method.most_seeds < seeds
         else method
-        for name, method in kept.items()
+        for name, method in named(methods, names).items()
     }

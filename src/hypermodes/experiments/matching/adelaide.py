@@ -24,6 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from hypermodes.baselines.graph_shift import graph_shift
 from hypermodes.construct.correspondences import Candidates, Features, pairwise_affinity
 from hypermodes.experiments.matching.problems import data_folder
+from hypermodes.experiments.methods import named
 from hypermodes.experiments.pictures import STYLES, save_picture, titled
 from hypermodes.experiments.reports import markdown, write_text
 from hypermodes.files import make_folder, write_csv
@@ -220,7 +221,7 @@ def run(
 
     Methods that draw at random get ``seeds`` draws a scene, at most 5; the others answer once.
     """
-    compared = _chosen(methods)
+    compared = named(LABELLERS, methods)
     every = list(scenes())
     if quick:
         every = [scene for scene in every if len(scene.truth) < 200]
@@ -310,15 +311,6 @@ def picture(methods: Mapping[str, Labeller], runs: Sequence[Run]) -> "Figure":
     title = "AdelaideRMF: structures among wrong correspondences; lines are means"
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure
-
-
-def _chosen(names: list[str] | None) -> dict[str, Labeller]:
-    unknown = [name for name in names or () if name not in LABELLERS]
-    if unknown or names == []:
-        raise ValueError(
-            f"methods: expected some of {', '.join(LABELLERS)}; got {', '.join(unknown) or 'none'}"
-        )
-    return {name: method for name, method in LABELLERS.items() if names is None or name in names}
 
 
 def _pm(runs: Sequence[Run], column: str) -> str:

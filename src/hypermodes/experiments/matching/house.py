@@ -1,14 +1,13 @@
 """CMU house: 30 landmarks in each of 111 frames of a film, matched between frames ever further apart."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments.matching.comparison import Study, compare
+from hypermodes.experiments.matching.comparison import Study
+from hypermodes.experiments.matching.experiment import Experiment, Part
 from hypermodes.experiments.matching.problems import Problem, data_folder, shuffled
-from hypermodes.progress import Progress
 
 FOLDER = "cmu_house_hotel"
 SEPARATIONS = tuple(range(10, 101, 10))
@@ -33,21 +32,16 @@ def problems(
                 yield shuffled(rng, group, name, apart, draw, Features(left), Features(right), kept)
 
 
-def run(
-    folder: Path,
-    *,
-    seeds: int = 50,
-    quick: bool = False,
-    methods: list[str] | None = None,
-    progress: Progress = None,
-) -> str:
-    """The house against frames apart: `comparison.compare` with ``seeds`` pairs of frames a setting."""
-    separations, draws = ((20, 90), 2) if quick else (SEPARATIONS, seeds)
-    study = Study(
-        "house",
-        "CMU house",
-        "frames apart",
-        "30 landmarks a frame, all pairs as candidates, coordinates only; of the first frame all landmarks, "
-        "or 20 drawn at random.",
+run = Experiment(
+    Part(
+        Study(
+            "house",
+            "CMU house",
+            "frames apart",
+            "30 landmarks a frame, all pairs as candidates, coordinates only; of the first frame all "
+            "landmarks, or 20 drawn at random.",
+        ),
+        lambda quick, draws: problems((20, 90) if quick else SEPARATIONS, draws),
     )
-    return compare(folder, study, problems(separations, draws), methods, progress)
+)
+"""The house against frames apart."""

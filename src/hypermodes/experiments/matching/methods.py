@@ -19,6 +19,7 @@ from hypermodes.baselines.matching.spectral import spectral_matching
 from hypermodes.baselines.matching.tensor import tensor_matching
 from hypermodes.baselines.matching.triples import Triples, triangle_triples, weighted_by
 from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs, pairwise_affinity
+from hypermodes.experiments.methods import named
 from hypermodes.matching import match
 
 
@@ -163,9 +164,4 @@ MATCHERS: dict[str, Matcher] = {
 
 def chosen(names: list[str] | None) -> dict[str, Matcher]:
     """Those with these names, all if None."""
-    unknown = [name for name in names or () if name not in MATCHERS]
-    if unknown or names == []:
-        raise ValueError(
-            f"methods: expected some of {', '.join(MATCHERS)}; got {', '.join(unknown) or 'none'}"
-        )
-    return {name: method for name, method in MATCHERS.items() if names is None or name in names}
+    return named(MATCHERS, names)

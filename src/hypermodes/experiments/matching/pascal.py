@@ -8,15 +8,14 @@ References
 import csv
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments.matching.comparison import Study, compare
+from hypermodes.experiments.matching.comparison import Study
+from hypermodes.experiments.matching.experiment import Experiment, Part
 from hypermodes.experiments.matching.problems import ALL, Problem, data_folder, even_draws, shuffled, taken
-from hypermodes.progress import Progress
 
 FOLDER = "pascal_cars_motorbikes"
 MOST = 60  # outliers a side, when all are taken
@@ -87,24 +86,21 @@ def _features(table: np.ndarray) -> Features:
     )
 
 
-def run(
-    folder: Path,
-    *,
-    seeds: int = 50,
-    quick: bool = False,
-    methods: list[str] | None = None,
-    progress: Progress = None,
-) -> str:
-    """Cars and motorbikes against outliers: `compare`, with ``seeds`` draws a kind and setting, or more."""
-    settings, draws = ((0, 10), 2) if quick else (SETTINGS, seeds)
-    study = Study(
-        "cars",
-        "Leordeanu's cars and motorbikes",
-        "outliers a side",
-        f"Contour points with orientations (modulo π), all pairs as candidates; the true matches and so many "
-        f"outliers on both sides, at most {MOST} for 'all', drawn at random and shuffled.",
+def _few(draws: int) -> Iterator[Problem]:
+    """Small ones, to see that it works."""
+    return (problem for problem in problems((0, 10), draws) if len(problem.truth) <= 20)
+
+
+run = Experiment(
+    Part(
+        Study(
+            "cars",
+            "Leordeanu's cars and motorbikes",
+            "outliers a side",
+            f"Contour points with orientations (modulo π), all pairs as candidates; the true matches and so "
+            f"many outliers on both sides, at most {MOST} for 'all', drawn at random and shuffled.",
+        ),
+        lambda quick, draws: _few(draws) if quick else problems(SETTINGS, draws),
     )
-    few = problems(settings, draws)
-    if quick:
-        few = (problem for problem in few if len(problem.truth) <= 20)
-    return compare(folder, study, few, methods, progress)
+)
+"""Cars and motorbikes against outliers."""

@@ -11,14 +11,13 @@ References
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments.matching.comparison import Study, compare
+from hypermodes.experiments.matching.comparison import Study
+from hypermodes.experiments.matching.experiment import Experiment, Part
 from hypermodes.experiments.matching.problems import Problem, shuffled
-from hypermodes.progress import Progress
 
 OUTLIERS = tuple(range(0, 201, 20))
 NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
@@ -58,29 +57,32 @@ def problem(
     return shuffled(rng, group, f"set {draw}", setting, draw, Features(left), Features(right), n)
 
 
-def run(
-    folder: Path,
-    *,
-    seeds: int = 50,
-    quick: bool = False,
-    methods: list[str] | None = None,
-    progress: Progress = None,
-) -> str:
-    """Outliers and noise: `comparison.compare` twice, with ``seeds`` pairs of sets a setting."""
-    outliers, noise, draws = ((0, 20), (0.0, 0.2), 2) if quick else (OUTLIERS, NOISE, seeds)
-    among = Study(
+def _among(outliers: Sequence[int], draws: int) -> Iterator[Problem]:
+    """Not turned, then turned."""
+    return chain(among_outliers(outliers, draws), among_outliers(outliers, draws, turned=True))
+
+
+run = Experiment(
+    Part(
+        Study(
+            "outliers",
+            "10 random points among outliers",
+            "outliers on the right",
+            "Normal points, scaled by 1.5 and disturbed with σ = 0.03; outliers of the same distribution on "
+            "the right side only; once turned by a random angle, once not.",
+        ),
+        lambda quick, draws: _among((0, 20) if quick else OUTLIERS, draws),
         "outliers",
-        "10 random points among outliers",
-        "outliers on the right",
-        "Normal points, scaled by 1.5 and disturbed with σ = 0.03; outliers of the same distribution on the "
-        "right side only; once turned by a random angle, once not.",
-    )
-    under = Study(
+    ),
+    Part(
+        Study(
+            "noise",
+            "20 random points under noise",
+            "σ of the noise",
+            "Normal points against themselves, disturbed.",
+        ),
+        lambda quick, draws: under_noise((0.0, 0.2) if quick else NOISE, draws),
         "noise",
-        "20 random points under noise",
-        "σ of the noise",
-        "Normal points against themselves, disturbed.",
-    )
-    sets = chain(among_outliers(outliers, draws), among_outliers(outliers, draws, turned=True))
-    first = compare(folder / "outliers", among, sets, methods, progress)
-    return f"{first}\n\n{compare(folder / 'noise', under, under_noise(noise, draws), methods, progress)}"
+    ),
+)
+"""Random points against outliers and noise."""

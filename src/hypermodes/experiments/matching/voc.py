@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments.matching.comparison import Run, Study, compare, rate_of
+from hypermodes.experiments.matching.comparison import Run, Study, rate_of
+from hypermodes.experiments.matching.experiment import Experiment, Part
 from hypermodes.experiments.matching.problems import Problem, data_folder, even_draws, shuffled
 from hypermodes.experiments.reports import markdown
-from hypermodes.progress import Progress
 
 FOLDER = "pascal_voc_keypoints"
 GROUPS = {
@@ -191,40 +191,6 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def run(
-    folder: Path,
-    *,
-    seeds: int = 50,
-    quick: bool = False,
-    methods: list[str] | None = None,
-    progress: Progress = None,
-) -> str:
-    """Table 1: `comparison.compare` twice, with the corners of images and with geometry only."""
-    ratios, outliers, draws = ((0.0, 0.5), (0, 5), 2) if quick else (RATIOS, OUTLIERS, seeds)
-    imaged = Study(
-        "table1",
-        "Table 1: five groups of VOC images, outliers from their own corners",
-        "outliers for each true match",
-        f"Objects of one class with at least {FEWEST} keypoints in common, matched by their names; all pairs "
-        "as candidates, coordinates only. Outliers on both sides are Harris corners of the object's box, "
-        "none of them at a keypoint.",
-        by_group=True,
-    )
-    plain = Study(
-        "geometry",
-        "Table 1: five groups of VOC annotations, geometry only",
-        "outliers a side",
-        "As with corners, but with all annotated objects of some size instead of those with images, and "
-        "outliers uniform in the object's box.",
-        by_group=True,
-    )
-    parts = (imaged, with_corners(ratios, draws)), (plain, geometry_only(outliers, draws))
-    return "\n\n".join(
-        compare(folder / name, study, problems, methods, progress, beside_the_paper)
-        for name, (study, problems) in zip(("corners", "geometry"), parts, strict=True)
-    )
-
-
 PRINTED = {
     "hypergraph_shift": (66.4, 67.3, 53.1, 54.3, 36.9, 55.8),
     "spectral_ipfp": (62.5, 62.3, 57.6, 46.7, 30.6, 51.8),
@@ -255,3 +221,35 @@ def beside_the_paper(runs: Sequence[Run]) -> str:
         if rows:
             parts.append(f"outliers: {setting:g}\n\n" + markdown(["method", *GROUPS, "mean"], rows))
     return "\n\n".join(parts) if len(parts) > 1 else ""
+
+
+run = Experiment(
+    Part(
+        Study(
+            "table1",
+            "Table 1: five groups of VOC images, outliers from their own corners",
+            "outliers for each true match",
+            f"Objects of one class with at least {FEWEST} keypoints in common, matched by their names; all "
+            "pairs as candidates, coordinates only. Outliers on both sides are Harris corners of the "
+            "object's box, none of them at a keypoint.",
+            by_group=True,
+        ),
+        lambda quick, draws: with_corners((0.0, 0.5) if quick else RATIOS, draws),
+        "corners",
+        beside_the_paper,
+    ),
+    Part(
+        Study(
+            "geometry",
+            "Table 1: five groups of VOC annotations, geometry only",
+            "outliers a side",
+            "As with corners, but with all annotated objects of some size instead of those with images, and "
+            "outliers uniform in the object's box.",
+            by_group=True,
+        ),
+        lambda quick, draws: geometry_only(OUTLIERS, draws),
+        "geometry",
+        beside_the_paper,
+    ),
+)
+"""Table 1, with the corners of images and with geometry only."""

@@ -1,0 +1,180 @@
+"""How well every two candidates go together: sparse, 0 where they are in conflict."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes.affinity import MatrixAffinity
+from hypermodes.construct.correspondences.arguments import check_positive
+from hypermodes.construct.correspondences.candidates import Candidates
+from hypermodes.construct.correspondences.features import Features
+from hypermodes.construct.correspondences.lengths import mean_length
+
+
+def pairwise_affinity(
+    left: Any,
+    right: Any,
+    candidates: Candidates,
+    *,
+    length: float = 0.3,
+    direction: float = 0.4,
+    orientation: float = 0.6,
+    scale: float = 0.5,
+    orientation_period: float = np.pi,
+    scale_invariant: bool = True,
+    rotation_invariant: bool = False,
+    smallest: float = 0.01,
+) -> sp.csr_array:
+    """How well every two candidates go together, in [0, 1]: sparse, symmetric, 0 where they are in conflict.
+
+    For candidates (i, a) and (j, b), with r the length and φ the direction of the line between two points,
+    and θ the orientation and s the scale of a point,
+
+        A = √(similarity · similarity') · exp(-[ ((r_ij - r_ab)/length)²  +  ((φ_ij - φ_ab)/direction)²
+                + ½ Σ over both candidates ((θ_i - θ_a)/orientation)²  +  (log(s_i s_b / s_j s_a)/scale)² ]),
+
+    without the terms of which nothing is known.
+
+    Parameters
+    ----------
+    left, right : Features or (n, 2) array
+        The two sides.
+    candidates : Candidates
+        Rows and columns of the result.
+    length, direction, orientation, scale : float
+        How much each may differ: lengths in units of the mean length (`mean_length`), angles in radians,
+        scales as logarithms.
+    orientation_period : float
+        Orientations that differ by this are equal: π for contours, whose normals may point to either side,
+        2π for gradients.
+    scale_invariant : bool
+        Measure lengths by the mean length of their own side, so that scaling a side changes nothing. If
+        False, by the mean of both sides' means.
+    rotation_invariant : bool
+        Measure directions from the orientations of the points at both ends, instead of φ and θ by
+        themselves, so that rotating a side changes nothing. Without orientations, only lengths are left:
+        rotations *and* reflections then change nothing.
+    smallest : float
+        Affinities below it are 0.
+
+    Returns
+    -------
+    csr_array (m, m)
+
+    Notes
+    -----
+    All pairs of candidates are looked at, some 2 ns each; only those that count are stored.
+    """
+    left, right = Features.of("left", left), Features.of("right", right)
+    _check_sides(left, right, candidates)
+    check_affinity_options(
+        length=length, direction=direction, orientation=orientation, scale=scale,
+        orientation_period=orientation_period, smallest=smallest,
+        scale_invariant=scale_invariant, rotation_invariant=rotation_invariant,
+    )  # fmt: skip
+    from hypermodes._kernels.consistency import consistent_pairs, mirrored
+
+    extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
+    if not scale_invariant:
+        extents = [max(extents)] * 2
+    lengths = [_lengths(side.points / extent) for side, extent in zip((left, right), extents, strict=True)]
+    means = [mean_length(matrix) for matrix in lengths]
+    units = means if scale_invariant else [sum(means) / 2] * 2
+    turns = [_directions(side.points) for side in (left, right)]
+    own = -0.5 * np.log(candidates.similarity)
+    oriented = left.orientations is not None and right.orientations is not None
+    by_turn, period = direction**-2.0, 2 * np.pi
+    if rotation_invariant:
+        period = float(orientation_period)
+        if oriented:
+            turns = [
+                turn - side.orientations[:, None] for turn, side in zip(turns, (left, right), strict=True)
+            ]
+        else:
+            by_turn = 0.0
+    elif oriented:
+        difference = left.orientations[candidates.left] - right.orientations[candidates.right]
+        own = own + 0.5 * (_turned(difference, orientation_period) / orientation) ** 2
+    scaled = left.scales is not None and right.scales is not None
+    log_ratio = np.zeros(len(candidates))
+    if scaled:
+        log_ratio = np.log(left.scales[candidates.left]) - np.log(right.scales[candidates.right])
+    ends, columns, values = consistent_pairs(
+        (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]),
+        np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right), own, log_ratio,
+        (float(length) ** -2, float(by_turn), float(scale) ** -2 if scaled else 0.0), float(period),
+        not rotation_invariant, -float(np.log(smallest)),
+    )  # fmt: skip
+    np.exp(np.negative(values, out=values), out=values)
+    ends, columns, values = mirrored(ends, columns, values)
+    if ends[-1] < 2**31:
+        ends = ends.astype(np.int32)  # as the columns are: scipy would widen those
+    return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
+
+
+def check_affinity_options(**options: Any) -> None:
+    """Check options of `pairwise_affinity`, also where it will not be called."""
+    known = inspect.signature(pairwise_affinity).parameters.values()
+    names = [parameter.name for parameter in known if parameter.kind is parameter.KEYWORD_ONLY]
+    for name, value in options.items():
+        if name not in names:
+            raise TypeError(f"{name}: expected one of the options {', '.join(names)}")
+        if not name.endswith("_invariant"):
+            check_positive(name, value)
+        elif not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name}: expected True or False; got {value!r}")
+    if options.get("smallest", 0) >= 1:
+        raise ValueError(f"smallest: expected an affinity below 1; got {options['smallest']!r}")
+
+
+def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
+    """Check an affinity of candidates once: its size, symmetry and sign; what is in conflict becomes 0."""
+    if not isinstance(candidates, Candidates):
+        raise TypeError(f"candidates: expected Candidates; got a {type(candidates).__name__}")
+    try:
+        matrix = sp.csr_array(MatrixAffinity(affinity).values)
+    except ValueError as error:
+        raise ValueError(f"affinity: {str(error).removeprefix('values: ')}") from None
+    if matrix.shape[0] != len(candidates):
+        raise ValueError(
+            f"affinity: expected {len(candidates)} rows and columns, one a candidate; "
+            f"got shape {matrix.shape}"
+        )
+    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    clash = (candidates.left[owner] == candidates.left[matrix.indices]) | (
+        candidates.right[owner] == candidates.right[matrix.indices]
+    )
+    if clash.any():
+        matrix = sp.csr_array(
+            (np.where(clash, 0.0, matrix.data), matrix.indices, matrix.indptr), matrix.shape
+        )
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _lengths(points: np.ndarray) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    return cdist(points, points)
+
+
+def _directions(points: np.ndarray) -> np.ndarray:
+    """Direction from each point (row) to each other."""
+    across = points[None, :, :] - points[:, None, :]
+    return np.arctan2(across[..., 1], across[..., 0])
+
+
+def _turned(difference: np.ndarray, period: float) -> np.ndarray:
+    """The smallest angle equal to a difference of angles, in [-period/2, period/2)."""
+    return difference - period * np.floor(difference / period + 0.5)
+
+
+def _check_sides(left: Features, right: Features, candidates: Any) -> None:
+    if not isinstance(candidates, Candidates):
+        raise TypeError(f"candidates: expected Candidates; got a {type(candidates).__name__}")
+    if (len(left), len(right)) != (candidates.n_left, candidates.n_right):
+        raise ValueError(
+            f"candidates: expected candidates between {len(left)} and {len(right)} points; got {candidates!r}"
+        )

@@ -1,0 +1,39 @@
+"""What the functions of matching are given, checked: numbers, counts, sizes."""
+
+from typing import Any
+
+import numpy as np
+
+
+def check_count(name: str, value: Any, smallest: int) -> None:
+    """Check a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
+        raise ValueError(f"{name}: expected a whole number, {smallest} or more; got {value!r}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Check a positive number whose square is one, too."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not (1e-100 <= float(value) <= 1e100):
+        raise ValueError(f"{name}: expected a positive number, from 1e-100 to 1e100; got {value!r}")
+
+
+def check_size(name: str, values: np.ndarray) -> None:
+    """Check that numbers can be squared."""
+    largest = float(np.abs(values).max())
+    if largest > 1e100:
+        raise ValueError(f"{name}: expected numbers below 1e100; the largest is {largest!r}")
+
+
+def numbers(name: str, given: Any) -> np.ndarray:
+    """Take a copy of an array of finite numbers; errors name the argument."""
+    try:
+        values = np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{name}: expected numbers; got rows of different lengths") from None
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: expected numbers; got type {values.dtype}")
+    values = np.array(values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name}: expected finite numbers; found NaN or infinity")
+    return values

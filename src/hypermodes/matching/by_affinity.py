@@ -1,0 +1,92 @@
+"""Search by a pairwise affinity: modes say where to begin, climbing completes, neighbours judge."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from hypermodes.assignment import climb, payoffs
+from hypermodes.construct.correspondences import Candidates, hypergraph_of_groups, neighbourhood_hypergraph
+from hypermodes.deformation import Layout
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.matching.found import Found
+from hypermodes.modes import find_modes
+from hypermodes.threads import single_threaded_algebra
+
+TRIES = 5  # modes that are completed, to keep the best
+FEW = 15  # matches below which a map, with its six unknowns and its bends, says little
+_SHIFTED = 300  # hyperedges shifted to find where to begin
+_ROUNDS = 3  # of fitting a map and matching again
+_TOLERANCE = 1.5  # standard deviations from its place at which a candidate has lost 1 - 1/√e of its weight
+_SIZE = 20  # members of a hyperedge
+_CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
+
+
+def found_by_affinity(
+    candidates: Candidates,
+    affinity: sp.csr_array,
+    layout: Layout | None,
+    starts: Sequence[np.ndarray] | None = None,
+    tries: int = TRIES,
+) -> Found | None:
+    """Complete the starts, keep the best, and judge it by its neighbourhoods; None if nothing goes together.
+
+    Without ``layout`` nothing is known of places, and no map is fitted; without ``starts``, modes say where
+    to begin.
+    """
+    if affinity.nnz == 0:
+        return None
+    if starts is None:
+        starts = _starts(candidates, hypergraph_of_groups(candidates, affinity, _SIZE), tries)
+    climbed = {x.tobytes(): x for x in (climb(candidates, affinity, start) for start in starts)}
+    completed = [_completed(candidates, affinity, layout, x) for x in climbed.values()]
+    values = np.array([value for *_, value in completed])
+    x, agreement, value = completed[int(np.argmax(values))]
+    chosen = np.flatnonzero(x)
+    neighbours = neighbourhood_hypergraph(
+        candidates,
+        affinity,
+        chosen,
+        nearness=None if layout is None else layout.nearness(chosen),
+        agreement=agreement[chosen],
+        size=_SIZE,
+    )
+    modes = find_modes(neighbours, n_jobs=1)
+    if not len(modes):
+        return None
+    mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
+    share = mass / mass.sum()
+    scores = agreement * payoffs(affinity, agreement * share)
+    core = np.flatnonzero(mass > _CORE * mass.max())
+    return Found(chosen, agreement, value, modes, core, share, scores, float(share @ scores))
+
+
+def _starts(candidates: Candidates, groups: Hypergraph, tries: int) -> list[np.ndarray]:
+    """Where to begin: the densest modes of the hypergraph of groups, and everywhere."""
+    rate = groups.weights / groups.edge_degrees
+    strongest = np.sort(np.argsort(-rate, kind="stable")[:_SHIFTED])
+    modes = find_modes(groups, starts=[groups.labels[k] for k in strongest], n_jobs=1)
+    starts = []
+    for mode in modes.modes[:tries]:
+        mass = groups.incidence @ (mode.distribution(groups.n_edges) / groups.edge_degrees)
+        starts.append(mass / mass.max())
+    starts.append(np.full(len(candidates), 1 / max(candidates.n_left, candidates.n_right)))
+    return starts
+
+
+def _completed(
+    candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Improve a one-to-one choice by the map it makes; its agreement with that; and its total affinity."""
+    agreement = np.ones(len(candidates))
+    for _ in range(_ROUNDS if layout is not None else 0):
+        chosen = np.flatnonzero(x)
+        if chosen.size < FEW:
+            break
+        support = (agreement * payoffs(affinity, agreement * x))[chosen]
+        with single_threaded_algebra:
+            deviations = layout.deviations(chosen, support)  # type: ignore[union-attr]
+        agreement = np.exp(deviations / (-2 * _TOLERANCE**2))
+        x = climb(candidates, affinity, x, agreement)
+    weighted = agreement * x
+    return x, agreement, float(weighted @ payoffs(affinity, weighted))
