@@ -232,7 +232,10 @@ def _chosen(
 
 
 def medoid(partitions: list[np.ndarray], n_jobs: int | None = -1) -> int:
-    """The one that agrees best with all the others by the adjusted Rand index; of equals, the first."""
+    """The one that agrees best with all the others, by the squares of adjusted Rand indices; else the first.
+
+    Squares, so that a few which say nearly the same weigh more than many which say it half.
+    """
     from hypermodes._kernels.trees import agreement
 
     # Items that have the same label in every partition are one to every comparison.
@@ -245,8 +248,8 @@ def medoid(partitions: list[np.ndarray], n_jobs: int | None = -1) -> int:
     )
     total = np.zeros(len(partitions))
     for (a, b), value in zip(pairs, values, strict=True):
-        total[a] += value
-        total[b] += value
+        total[a] += max(0.0, value) ** 2
+        total[b] += max(0.0, value) ** 2
     return int(np.argmax(np.round(total, 9)))
 
 

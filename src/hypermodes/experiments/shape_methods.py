@@ -108,7 +108,7 @@ class Method:
 
 
 def _grouped(items: Items, n_groups: int | None = None) -> AffinityGroups:
-    return group_affinity(items.affinity, n_groups)
+    return group_affinity(items.distances, n_groups, kind="distance")
 
 
 def _modes(items: Items, n_classes: int) -> np.ndarray:
