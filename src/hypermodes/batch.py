@@ -86,9 +86,10 @@ class Prepared:
         return hashlib.blake2b("".join(parts).encode(), digest_size=16).hexdigest()
 
     @property
-    def rate(self) -> np.ndarray | None:
-        """w(e)/δ(e) of each class; None for a matrix."""
-        return self.graph.rate if self.graph.rate.size else None
+    def arrays(self) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """What every kernel reads: the graph; w(e)/δ(e) of a hypergraph, or the affinities of a matrix."""
+        graph = self.graph
+        return (graph, graph.rate, None) if graph.rate.size else (graph, None, graph.row_val)
 
     @property
     def n_rows(self) -> int:
@@ -177,7 +178,7 @@ def _shift_block(
     found = Points(np.zeros(n + 1, np.int64), np.empty(room, np.int64), np.empty(room))
     notes = np.zeros((n, TIE_CURVATURE))
     shift_block(
-        prepared.graph, prepared.rate, prepared.workspace(), block, fresh, budget.tol, budget.limits, stop,
+        *prepared.arrays, prepared.workspace(), block, fresh, budget.tol, budget.limits, stop,
         found, notes,
     )  # fmt: skip
     notes[:, EXCESS] = np.maximum(notes[:, EXCESS], 0.0)
@@ -187,7 +188,7 @@ def _shift_block(
 def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
     from hypermodes._kernels.second_order import examine
 
-    bends, *points = examine(prepared.graph, prepared.rate, prepared.workspace(), *block, budget.tol, stop)
+    bends, *points = examine(*prepared.arrays, prepared.workspace(), *block, budget.tol, stop)
     return Found(_cut(*points), bends[:, None])
 
 

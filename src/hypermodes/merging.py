@@ -63,7 +63,7 @@ def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: flo
     anchor_ptr = np.concatenate(([0], np.cumsum(np.bincount(heaviest, minlength=prepared.n_rows))))
     by_anchor = candidates[np.argsort(heaviest, kind="stable")]
     pairs = flat_pairs(
-        prepared.graph, prepared.rate, prepared.workspace(), points.ptr, points.rows, points.shares,
+        *prepared.arrays, prepared.workspace(), points.ptr, points.rows, points.shares,
         np.ascontiguousarray(notes[:, DENSITY]), tied, anchor_ptr, by_anchor, 10 * tol,
     )  # fmt: skip
     joined = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))

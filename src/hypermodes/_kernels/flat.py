@@ -8,7 +8,7 @@ from hypermodes._kernels.shifting import payoffs
 
 
 @njit(**OPTIONS)
-def flat_pairs(graph, rate, work, ptr, rows, shares, density, tied, anchor_ptr, anchored, slack):
+def flat_pairs(graph, rate, entries, work, ptr, rows, shares, density, tied, anchor_ptr, anchored, slack):
     """Pairs (A, B) of modes with F_A = F_B = m(p_A, p_B), looked for from the modes listed in `tied`.
 
     `anchor_ptr`, `anchored`: the modes whose heaviest row is a given one.
@@ -19,7 +19,7 @@ def flat_pairs(graph, rate, work, ptr, rows, shares, density, tied, anchor_ptr, 
         k = tied[t]
         value = density[k]
         low = value * (1.0 - slack)
-        touched = payoffs(graph, rate, work, rows[ptr[k] : ptr[k + 1]], shares[ptr[k] : ptr[k + 1]])
+        touched = payoffs(graph, rate, entries, work, rows[ptr[k] : ptr[k + 1]], shares[ptr[k] : ptr[k + 1]])
         stamp = work.stamp[0]
         for c in range(touched):
             j = work.row_list[c]

@@ -348,7 +348,7 @@ def _escape(face, p, m, value, tol):
 
 
 @njit(**OPTIONS)
-def examine(graph, rate, work, ptr, all_rows, all_shares, tol, stop):
+def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, stop):
     """Settle each point exactly, and look for a way on: upward curvature of the face, or towards ties.
 
     Points are (ptr, rows, shares) and come back in the same form. What is found is positive where the point
@@ -364,13 +364,13 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, stop):
             break
         support, p = members(all_rows[ptr[i] : ptr[i + 1]], all_shares[ptr[i] : ptr[i + 1]])
         payoff = np.empty(p.size)
-        face = dense_face(graph, rate, work, support)
+        face = dense_face(graph, rate, entries, work, support)
         refresh(face, p, payoff)
         found[i] = settle_any(face, p, payoff, tol) - 0.5
         trim(p, payoff, tol)
         support, p = members(support, p)
         if found[i] < 0.0:  # nothing to settle: what is left are the ties
-            touched = payoffs(graph, rate, work, support, p)
+            touched = payoffs(graph, rate, entries, work, support, p)
             value = 0.0
             for a in range(support.size):
                 value += p[a] * work.reward[support[a]]
@@ -388,7 +388,7 @@ def examine(graph, rate, work, ptr, all_rows, all_shares, tol, stop):
             found[i] = -np.inf
             if w > m:
                 rows, q = rows[:w], q[:w]
-                found[i] = _escape(dense_face(graph, rate, work, rows), q, m, value, tol) / value
+                found[i] = _escape(dense_face(graph, rate, entries, work, rows), q, m, value, tol) / value
                 support, p = members(rows, q)
         new_ptr[i + 1] = new_ptr[i] + support.size
         for a in range(support.size):

@@ -3,7 +3,9 @@
 Twin of `shift.shift` with `Voting` and `InfectionImmunization`. A round costs the incidences of the support
 for the climb, and for the mode test those of the hyperedges around it; nothing depends on |E|.
 
-`rate` is w/δ of a hypergraph and None for a matrix: numba then leaves the other case out of what it compiles.
+`rate` is w/δ of a hypergraph and None for a matrix, `entries` the affinities of a matrix and None for a
+hypergraph. What is done only if an argument is not None, numba does not compile where it is None; that an
+array is never None it does not see. Hence both: each kind of graph is compiled without the other.
 """
 
 import numpy as np
@@ -17,12 +19,12 @@ DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
 
 
 @njit(**INNER)
-def payoffs(graph, rate, work, support, p):
+def payoffs(graph, rate, entries, work, support, p):
     """(Mp)_j for every row that meets the support, left in work.reward; how many, listed in work.row_list."""
     work.stamp[0] += 1
     stamp = work.stamp[0]
     touched = 0
-    if rate is None:
+    if entries is not None:
         for a in range(support.size):
             for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
                 j = graph.row_idx[t]
@@ -31,8 +33,8 @@ def payoffs(graph, rate, work, support, p):
                     work.reward[j] = 0.0
                     work.row_list[touched] = j
                     touched += 1
-                work.reward[j] += p[a] * graph.row_val[t]
-    else:
+                work.reward[j] += p[a] * entries[t]
+    if rate is not None:
         n_vertices = 0
         for a in range(support.size):
             k = support[a]
@@ -83,62 +85,62 @@ def count_bits(x):
 
 
 @njit(**INNER)
-def dense_face(graph, rate, work, rows):
+def dense_face(graph, rate, entries, work, rows):
     """M on a few rows, dense. Rows are sets of bits, 64 vertices at a time; overlaps are counts of bits."""
     w = rows.size
     face = np.empty((w, w))
-    work.stamp[0] += 1
-    stamp = work.stamp[0]
-    n_vertices = 0
     for a in range(w):
         for b in range(w):
             face[a, b] = 0.0
-        if rate is None:
+    work.stamp[0] += 1
+    stamp = work.stamp[0]
+    if entries is not None:
+        for a in range(w):
             work.place_stamp[rows[a]] = stamp
             work.place[rows[a]] = a
-            continue
-        for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
-            v = graph.row_idx[t]
-            if work.vertex_stamp[v] != stamp:
-                work.vertex_stamp[v] = stamp
-                work.mark[v] = n_vertices
-                n_vertices += 1
-    if rate is None:
         for a in range(w):
             for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
                 j = graph.row_idx[t]
                 if work.place_stamp[j] == stamp:
-                    face[a, work.place[j]] = graph.row_val[t]
-        return face
-    bits = np.empty((n_vertices // 64 + 1, w), np.uint64)
-    for word in range(bits.shape[0]):
+                    face[a, work.place[j]] = entries[t]
+    if rate is not None:
+        n_vertices = 0
         for a in range(w):
-            bits[word, a] = 0
-    for a in range(w):
-        for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
-            place = work.mark[graph.row_idx[t]]
-            bits[place >> 6, a] |= ONE << np.uint64(place & 63)
-    some, n_some = np.empty(w, np.int64), 0
-    for word in range(bits.shape[0]):
-        n_some = 0
-        for a in range(w):  # a giant row shares few of its words with anyone
-            if bits[word, a] != 0:
-                for c in range(n_some):
-                    face[a, some[c]] += count_bits(bits[word, a] & bits[word, some[c]])
-                some[n_some] = a
-                n_some += 1
-    for a in range(w):
-        k = rows[a]
-        for b in range(a):
-            face[a, b] *= rate[k] + rate[rows[b]]
-            face[b, a] = face[a, b]
-        size = graph.row_ptr[k + 1] - graph.row_ptr[k]
-        face[a, a] = 2.0 * rate[k] * size * (1.0 - 1.0 / graph.twins[k])
+            for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
+                v = graph.row_idx[t]
+                if work.vertex_stamp[v] != stamp:
+                    work.vertex_stamp[v] = stamp
+                    work.mark[v] = n_vertices
+                    n_vertices += 1
+        bits = np.empty((n_vertices // 64 + 1, w), np.uint64)
+        for word in range(bits.shape[0]):
+            for a in range(w):
+                bits[word, a] = 0
+        for a in range(w):
+            for t in range(graph.row_ptr[rows[a]], graph.row_ptr[rows[a] + 1]):
+                place = work.mark[graph.row_idx[t]]
+                bits[place >> 6, a] |= ONE << np.uint64(place & 63)
+        some = np.empty(w, np.int64)
+        for word in range(bits.shape[0]):
+            n_some = 0
+            for a in range(w):  # a giant row shares few of its words with anyone
+                if bits[word, a] != 0:
+                    for c in range(n_some):
+                        face[a, some[c]] += count_bits(bits[word, a] & bits[word, some[c]])
+                    some[n_some] = a
+                    n_some += 1
+        for a in range(w):
+            k = rows[a]
+            for b in range(a):
+                face[a, b] *= rate[k] + rate[rows[b]]
+                face[b, a] = face[a, b]
+            size = graph.row_ptr[k + 1] - graph.row_ptr[k]
+            face[a, a] = 2.0 * rate[k] * size * (1.0 - 1.0 / graph.twins[k])
     return face
 
 
 @njit(**INNER)
-def _votes(graph, rate, work, support, p, value, candidates, n):
+def _votes(graph, rate, entries, work, support, p, value, candidates, n):
     """The mode mass each candidate meets, found by walking around every member in turn, and its gain."""
     votes, gain, seen_from = np.empty(n), np.empty(n), np.empty(n, np.int64)
     work.stamp[0] += 1
@@ -151,20 +153,19 @@ def _votes(graph, rate, work, support, p, value, candidates, n):
     for a in range(support.size):
         for t in range(graph.row_ptr[support[a]], graph.row_ptr[support[a] + 1]):
             v = graph.row_idx[t]
-            if rate is None:
-                if work.place_stamp[v] == stamp:
-                    votes[work.place[v]] += p[a]
-                continue
-            for u in range(graph.vertex_ptr[v], graph.vertex_ptr[v + 1]):
-                j = graph.vertex_idx[u]
-                if work.place_stamp[j] == stamp and seen_from[work.place[j]] != a:
-                    seen_from[work.place[j]] = a
-                    votes[work.place[j]] += p[a]
+            if entries is not None and work.place_stamp[v] == stamp:
+                votes[work.place[v]] += p[a]
+            if rate is not None:
+                for u in range(graph.vertex_ptr[v], graph.vertex_ptr[v + 1]):
+                    j = graph.vertex_idx[u]
+                    if work.place_stamp[j] == stamp and seen_from[work.place[j]] != a:
+                        seen_from[work.place[j]] = a
+                        votes[work.place[j]] += p[a]
     return votes, gain
 
 
 @njit(**INNER)
-def _admit_strongest(graph, candidates, votes, gain, limit):
+def _admit_strongest(first_edge, candidates, votes, gain, limit):
     """Move the `limit` candidates of largest vote times gain, to nine digits, to the front.
 
     Of equals, the first. The least of them is found bit by bit: no two are the same number.
@@ -175,7 +176,7 @@ def _admit_strongest(graph, candidates, votes, gain, limit):
         largest = gain[c] if gain[c] > largest else largest
     for c in range(gain.size):
         strength = np.int64(np.floor(votes[c] * gain[c] / largest * 1e9 + 0.5))
-        keys[c] = strength << 32 | (0xFFFFFFFF - graph.first_edge[candidates[c]])
+        keys[c] = strength << 32 | (0xFFFFFFFF - first_edge[candidates[c]])
     least = 0
     for bit in range(62, -1, -1):
         higher, n = least | 1 << bit, 0
@@ -240,7 +241,7 @@ def members(rows, p):
 
 
 @njit(**INNER)
-def _survey(graph, work, support, p, others, first, tol):
+def _survey(twins, work, support, p, others, first, tol):
     """What the last payoffs say: density, spread, best payoff outside and whose, ties, number of violators.
 
     The violators go into `others`, which is as long as the list of rows with a payoff.
@@ -259,14 +260,14 @@ def _survey(graph, work, support, p, others, first, tol):
             others[n_others] = j
             n_others += 1
         elif reward >= value * (1.0 - tol):
-            n_ties += graph.twins[j]
+            n_ties += twins[j]
         if reward > top or (reward == top and j < worst):
             top, worst = reward, j
     return value, spread, top, worst, n_ties, n_others
 
 
 @njit(**OPTIONS)
-def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, notes):
+def shift_block(graph, rate, entries, work, starts, fresh, tol, limits, stop, found, notes):
     """Shift a block of starts to their modes.
 
     Starts are (ptr, rows, shares), start i having rows[ptr[i]:ptr[i+1]] with these shares; what is found
@@ -290,7 +291,7 @@ def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, note
         while not stop[0]:
             rounds += 1
             if rounds > 1 or not first:
-                face = dense_face(graph, rate, work, rows)
+                face = dense_face(graph, rate, entries, work, rows)
                 payoff = np.empty(q.size)
                 if n_others > 0:
                     _expand(face, graph.twins, q, rows, support.size, votes, gain, payoff, first)
@@ -304,9 +305,11 @@ def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, note
                 steps += 0 if flat else taken
                 trim(q, payoff, DUST)
                 support, p = members(rows, q)
-            touched = payoffs(graph, rate, work, support, p)
+            touched = payoffs(graph, rate, entries, work, support, p)
             others = np.empty(touched, np.int64)
-            value, spread, top, worst, n_ties, n_others = _survey(graph, work, support, p, others, first, tol)
+            value, spread, top, worst, n_ties, n_others = _survey(
+                graph.twins, work, support, p, others, first, tol
+            )
             if first and top == 0.0 and graph.twins[support[0]] == 1.0:
                 status = ISOLATED
             elif not first and n_others == 0:  # a flat face that can expand does so first
@@ -318,11 +321,11 @@ def shift_block(graph, rate, work, starts, fresh, tol, limits, stop, found, note
                 status = MAX_SUPPORT
             if status != STOPPED:
                 break
-            votes, gain = _votes(graph, rate, work, support, p, value, others, n_others)
+            votes, gain = _votes(graph, rate, entries, work, support, p, value, others, n_others)
             m = support.size
             most = admit if admit < max_support - m else max_support - m
             if n_others > most:
-                _admit_strongest(graph, others, votes, gain, most)
+                _admit_strongest(graph.first_edge, others, votes, gain, most)
                 n_others = most
             rows, q = np.empty(m + n_others, np.int64), np.empty(m + n_others)
             for a in range(rows.size):
