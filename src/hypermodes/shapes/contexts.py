@@ -9,7 +9,7 @@ import numpy as np
 RADIAL, ANGULAR = 8, 36  # bins of the logarithm of the distance, from 1/8 to 2 of the mean, and of the angle
 _NEAREST, _FARTHEST = -3.0, 1.0  # in powers of two of the mean distance
 _CHORD = 2  # points before and after that give the direction of the outline
-_DAMPING = 1 / 4  # power of the shares: where few points lie tells shapes apart as well as where most do
+_DAMPING = 1 / 8  # power of the shares: where few points lie tells shapes apart as well as where most do
 
 
 def shape_contexts(contour: np.ndarray) -> np.ndarray:
@@ -18,7 +18,7 @@ def shape_contexts(contour: np.ndarray) -> np.ndarray:
     Returns
     -------
     (n, 8, 36) float32
-        Fourth roots of the shares of the points, each histogram brought to length 1: the inner product of two
+        Eighth roots of the shares of the points, each histogram brought to length 1: the inner product of two
         of them is 1 where they are equal and 0 where they have nothing in common.
     """
     n = len(contour)

@@ -122,7 +122,7 @@ class _Kept:
             "shapes": list(shapes.shape),
             "band": BAND,
             "block": _BLOCK,
-            "version": 3,
+            "version": 4,
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
         make_folder(folder / key)
