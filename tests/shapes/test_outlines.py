@@ -82,7 +82,7 @@ def literal_contexts(points):
                     share = abs(1 - r - (row - np.floor(row))) * abs(1 - c - (column - np.floor(column)))
                     at = int(np.clip(np.floor(row) + r, 0, RADIAL - 1))
                     out[i, at, int(np.floor(column) + c) % ANGULAR] += share
-    out = (out / (n - 1)) ** 0.25
+    out = (out / (n - 1)) ** 0.125
     return out / np.sqrt((out**2).sum(axis=(1, 2)))[:, None, None]
 
 
