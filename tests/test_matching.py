@@ -246,6 +246,7 @@ def test_bad_points_are_named(arguments, message):
         ({"length": -1}, "length: expected a positive number"),
         ({"length": 1e-200}, "length: expected a positive number, from 1e-100"),
         ({"smallest": 2}, "smallest: expected an affinity below 1"),
+        ({"displacement": 0.0}, "displacement: expected a positive number"),
         ({"scale_invariant": "no"}, "scale_invariant: expected True or False"),
     ],
 )
@@ -256,6 +257,18 @@ def test_bad_options_are_named(options, message, rotation_invariant):
         hm.match(square, square, rotation_invariant=rotation_invariant, **options)
     with pytest.raises(TypeError, match="lenght: expected one of the options length, direction"):
         hm.match(square, square, rotation_invariant=rotation_invariant, lenght=0.1)
+
+
+def test_displacements_are_not_compared_where_a_side_may_be_turned():
+    left, right, _ = two_views(0)
+    with pytest.raises(ValueError, match="displacement: expected None with rotation_invariant=True"):
+        hm.match(left, right, rotation_invariant=True, displacement=0.5)
+
+
+def test_lengths_and_directions_are_compared_if_asked_for():
+    left, right, _ = two_views(1)
+    by_length = hm.match(left, right, length=0.3)
+    assert as_set(by_length.pairs) == as_set(hm.match(left, right, displacement=None).pairs)
 
 
 def test_bad_affinities_are_named():

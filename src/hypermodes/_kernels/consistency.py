@@ -71,6 +71,35 @@ def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one
 
 
 @njit(**OPTIONS)
+def alike_displacements(x, y, left, right, own, log_ratio, precisions, limit):
+    """Exponents as of `consistent_pairs` where candidates are compared by where they move their points.
+
+    x[c], y[c] is the way from the left point of c to its right one; precisions are 1/σ² of the difference of
+    two such ways, and of logarithms of scale ratios.
+    """
+    by_way, by_scale = precisions
+    n = left.size
+    row_ends = np.zeros(n + 1, dtype=np.int64)
+    columns, values = np.empty(32 * n, dtype=np.int32), np.empty(32 * n)
+    at = 0
+    for c in range(n):
+        if at + n > values.size:
+            more = np.empty(2 * values.size + n, dtype=np.int32)
+            more[:at] = columns[:at]
+            columns = more
+            further = np.empty(2 * values.size + n)
+            further[:at] = values[:at]
+            values = further
+        for d in range(c + 1, n):
+            across, up, ratio = x[c] - x[d], y[c] - y[d], log_ratio[c] - log_ratio[d]
+            exponent = own[c] + own[d] + by_way * (across * across + up * up) + by_scale * ratio * ratio
+            columns[at], values[at] = d, exponent
+            at += (exponent <= limit) & (left[c] != left[d]) & (right[c] != right[d])
+        row_ends[c + 1] = at
+    return row_ends, columns[:at], values[:at]
+
+
+@njit(**OPTIONS)
 def mirrored(ends, columns, values):
     """The symmetric matrix with this upper triangle, rows sorted by column as those of the triangle are."""
     n = ends.size - 1

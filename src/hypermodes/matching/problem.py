@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist, pdist
 
 from hypermodes.construct.correspondences import (
     Candidates,
@@ -63,17 +64,27 @@ class Problem:
             better = other
         ends = self.candidates.pairs[better.core]
         off = _inexactness(problem.left.points[ends[:, 0]], problem.right.points[ends[:, 1]])
-        length = float(self.options.get("length", 0.3))
-        exactness = max(3 * off / length, 0.2)
+        tolerances = self._tolerances()
+        exactness = max(3 * off / next(iter(tolerances.values())), 0.2)
         if exactness > _INEXACT:
             return better
-        sharper = {"length": exactness * length, "direction": exactness * self.options.get("direction", 0.4)}
+        sharper = {name: exactness * value for name, value in tolerances.items()}
         other = replace(problem.of(problem.left, problem.right, **sharper), exactness=exactness).found(
             starts=[better.share]
         )
         if other is None or len(other.core) < len(better.core):
             return better
         return replace(better, chosen=other.chosen, core=np.intersect1d(better.core, other.chosen))
+
+    def _tolerances(self) -> dict[str, float]:
+        """How much displacements may differ, or lengths and directions where these are compared."""
+        displacement = self.options.get("displacement")
+        if displacement is not None:
+            return {"displacement": float(displacement)}
+        return {
+            "length": float(self.options.get("length", 0.3)),
+            "direction": float(self.options.get("direction", 0.4)),
+        }
 
     def chance(self) -> float:
         """Consistency of the best mode when the larger side is scrambled: what takes no structure at all."""
@@ -83,6 +94,16 @@ class Problem:
         sides[larger] = scrambled(sides[larger])
         found = replace(self.of(*sides), tries=2).found()
         return 0.0 if found is None else found.consistency
+
+
+def usual_displacement(left: Features, right: Features) -> float:
+    """How much displacements of true matches may differ, in mean lengths, if nothing is known: n^(-1/4).
+
+    The geometric mean of the mean length, in proportion to which shapes bend, and of how far apart n points
+    lie, √(1/n), beyond which each may be taken for its neighbour. Points far from all others do not count.
+    """
+    counts = [int(ordinary(cdist(side.points, side.points)).sum()) for side in (left, right)]
+    return float(np.prod(counts)) ** -0.125
 
 
 def _aligned(left: Features, pairs: np.ndarray, right: Features) -> Features:
@@ -106,8 +127,6 @@ def _aligned(left: Features, pairs: np.ndarray, right: Features) -> Features:
 
 def _inexactness(here: np.ndarray, there: np.ndarray) -> float:
     """Root mean square difference of the lengths between matches, in units of their mean."""
-    from scipy.spatial.distance import pdist
-
     lengths = pdist(here), pdist(there)
     return float(
         np.sqrt(((lengths[0] - lengths[1]) ** 2).mean()) * 2 / (lengths[0].mean() + lengths[1].mean())
@@ -115,8 +134,6 @@ def _inexactness(here: np.ndarray, there: np.ndarray) -> float:
 
 
 def _in_mean_lengths(points: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import cdist
-
     points = (points - np.median(points, axis=0)) / np.ptp(points, axis=0).max()
     lengths = cdist(points, points)
     near = ordinary(lengths)

@@ -16,7 +16,7 @@ from hypermodes.construct.correspondences import (
 from hypermodes.construct.standard_form import StandardForm
 from hypermodes.matching.by_affinity import FEW, found_by_affinity
 from hypermodes.matching.found import read_off
-from hypermodes.matching.problem import Problem
+from hypermodes.matching.problem import Problem, usual_displacement
 from hypermodes.matching.result import Matching
 
 
@@ -45,7 +45,9 @@ def match(
     per_point : int, optional
         Consider only so many candidates a point, the most alike by descriptors; see `candidate_pairs`.
     **options
-        Of `pairwise_affinity`: what is compared, and how exactly.
+        Of `pairwise_affinity`: what is compared, and how exactly. By default displacements are, exact to
+        n^(-1/4) mean lengths for n points a side; with ``length`` or ``direction`` given, or
+        ``displacement=None``, lengths and directions are.
 
     Notes
     -----
@@ -74,6 +76,8 @@ def match(
     any_scale = bool(options.get("scale_invariant", True))
     check_candidates(left, right, per_point)
     form = StandardForm.of(left, right, any_scale=any_scale, any_turn=any_turn)
+    if not any_turn and not {"length", "direction"} & options.keys():
+        options = {"displacement": usual_displacement(form.first, form.second), **options}
     problem = Problem(form.first, form.second, candidate_pairs(form.first, form.second, per_point), options)
     candidates = form.translated_back(problem.candidates)
     found = problem.found()

@@ -22,6 +22,7 @@ def pairwise_affinity(
     direction: float = 0.4,
     orientation: float = 0.6,
     scale: float = 0.5,
+    displacement: float | None = None,
     orientation_period: float = np.pi,
     scale_invariant: bool = True,
     rotation_invariant: bool = False,
@@ -35,7 +36,9 @@ def pairwise_affinity(
         A = √(similarity · similarity') · exp(-[ ((r_ij - r_ab)/length)²  +  ((φ_ij - φ_ab)/direction)²
                 + ½ Σ over both candidates ((θ_i - θ_a)/orientation)²  +  (log(s_i s_b / s_j s_a)/scale)² ]),
 
-    without the terms of which nothing is known.
+    without the terms of which nothing is known. With ``displacement``, the terms of length and direction give
+    way to one, (||(y_a - x_i) - (y_b - x_j)|| / displacement)², where x and y are the points of the left and
+    of the right: two candidates go together as far as they move their points alike.
 
     Parameters
     ----------
@@ -46,6 +49,10 @@ def pairwise_affinity(
     length, direction, orientation, scale : float
         How much each may differ: lengths in units of the mean length (`mean_length`), angles in radians,
         scales as logarithms.
+    displacement : float, optional
+        How much displacements may differ, in units of the mean length. Where points are off by some part of
+        the whole, as the same parts of two animals are, directions over short distances say nothing, and
+        displacements still do. Not with ``rotation_invariant``: turning a side changes displacements.
     orientation_period : float
         Orientations that differ by this are equal: π for contours, whose normals may point to either side,
         2π for gradients.
@@ -72,9 +79,9 @@ def pairwise_affinity(
     check_affinity_options(
         length=length, direction=direction, orientation=orientation, scale=scale,
         orientation_period=orientation_period, smallest=smallest,
-        scale_invariant=scale_invariant, rotation_invariant=rotation_invariant,
+        scale_invariant=scale_invariant, rotation_invariant=rotation_invariant, displacement=displacement,
     )  # fmt: skip
-    from hypermodes._kernels.consistency import consistent_pairs, mirrored
+    from hypermodes._kernels.consistency import alike_displacements, consistent_pairs, mirrored
 
     extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
     if not scale_invariant:
@@ -101,12 +108,18 @@ def pairwise_affinity(
     log_ratio = np.zeros(len(candidates))
     if scaled:
         log_ratio = np.log(left.scales[candidates.left]) - np.log(right.scales[candidates.right])
-    ends, columns, values = consistent_pairs(
-        (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]),
-        np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right), own, log_ratio,
-        (float(length) ** -2, float(by_turn), float(scale) ** -2 if scaled else 0.0), float(period),
-        not rotation_invariant, -float(np.log(smallest)),
-    )  # fmt: skip
+    by_scale, limit = float(scale) ** -2 if scaled else 0.0, -float(np.log(smallest))
+    ends_of = np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right)
+    if displacement is None:
+        ends, columns, values = consistent_pairs(
+            (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]), *ends_of, own, log_ratio,
+            (float(length) ** -2, float(by_turn), by_scale), float(period), not rotation_invariant, limit,
+        )  # fmt: skip
+    else:
+        x, y = _displacements(left, right, candidates, [e * u for e, u in zip(extents, units, strict=True)])
+        ends, columns, values = alike_displacements(
+            x, y, *ends_of, own, log_ratio, (float(displacement) ** -2, by_scale), limit
+        )
     np.exp(np.negative(values, out=values), out=values)
     ends, columns, values = mirrored(ends, columns, values)
     if ends[-1] < 2**31:
@@ -121,12 +134,16 @@ def check_affinity_options(**options: Any) -> None:
     for name, value in options.items():
         if name not in names:
             raise TypeError(f"{name}: expected one of the options {', '.join(names)}")
+        if name == "displacement" and value is None:
+            continue
         if not name.endswith("_invariant"):
             check_positive(name, value)
         elif not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name}: expected True or False; got {value!r}")
     if options.get("smallest", 0) >= 1:
         raise ValueError(f"smallest: expected an affinity below 1; got {options['smallest']!r}")
+    if options.get("displacement") is not None and options.get("rotation_invariant"):
+        raise ValueError("displacement: expected None with rotation_invariant=True; turning changes it")
 
 
 def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
@@ -164,6 +181,19 @@ def _directions(points: np.ndarray) -> np.ndarray:
     """Direction from each point (row) to each other."""
     across = points[None, :, :] - points[:, None, :]
     return np.arctan2(across[..., 1], across[..., 0])
+
+
+def _displacements(
+    left: Features, right: Features, candidates: Candidates, units: list[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Way from the left point of each candidate to its right one, x and y, each side in its unit."""
+    middles = [np.median(side.points, axis=0) for side in (left, right)]
+    here, there = (
+        (side.points - middle) / unit
+        for side, middle, unit in zip((left, right), middles, units, strict=True)
+    )
+    way = there[candidates.right] - here[candidates.left]
+    return np.ascontiguousarray(way[:, 0]), np.ascontiguousarray(way[:, 1])
 
 
 def _turned(difference: np.ndarray, period: float) -> np.ndarray:
