@@ -1,4 +1,4 @@
-"""Every matching method under one name, on the same candidates and the same affinity."""
+"""Every matching method under one name, on the same candidates; affinities are told apart."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from hypermodes.baselines.matching.triples import Triples, triangle_triples, wei
 from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs, pairwise_affinity
 from hypermodes.experiments.methods import named
 from hypermodes.matching import match
+from hypermodes.matching.problem import usual_displacement
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Given:
         """All pairs as candidates, and the affinity of `pairwise_affinity` with its defaults."""
         candidates = candidate_pairs(left, right)
         return cls(left, right, candidates, pairwise_affinity(left, right, candidates))
+
+    @cached_property
+    def displaced(self) -> sp.csr_array:
+        """The affinity of displacements that `match` makes for itself."""
+        width = usual_displacement(self.left, self.right)
+        return pairwise_affinity(self.left, self.right, self.candidates, displacement=width)
 
     @cached_property
     def triples(self) -> Triples:
@@ -69,7 +76,7 @@ class Matcher:
     run : function of Given
         What is timed; candidates, affinity and triples are there already, unless it makes its own.
     needs : str
-        Name of the triples it needs, so that they are made before the clock starts; empty if none.
+        What it needs of `Given` besides, so that it is made before the clock starts; empty if nothing.
     """
 
     label: str
@@ -84,6 +91,13 @@ OURS, PAPER, PEERS = "hypergraph shift", "the paper's competitors", "other metho
 def _ours(given: Given) -> Answer:
     """As many pairs as the other methods give."""
     found = match(given.left, given.right, n_matches=min(given.candidates.n_left, given.candidates.n_right))
+    return Answer(found.pairs, found.core)
+
+
+def _on_the_same(given: Given) -> Answer:
+    """The same on the affinity of the others."""
+    wanted = min(given.candidates.n_left, given.candidates.n_right)
+    found = match(given.left, given.right, n_matches=wanted, displacement=None)
     return Answer(found.pairs, found.core)
 
 
@@ -120,6 +134,15 @@ def _pairwise(method: Callable[..., Assignment]) -> Callable[[Given], Answer]:
     return lambda given: Answer(filled(given.candidates, method(given.candidates, given.affinity)))
 
 
+def _displaced(label: str, method: Callable[..., Assignment]) -> Matcher:
+    """A method of others on the affinity that `match` makes for itself."""
+
+    def run(given: Given) -> Answer:
+        return Answer(filled(given.candidates, method(given.candidates, given.displaced)))
+
+    return Matcher(f"{label}, displacements", PEERS, run, needs="displaced")
+
+
 def _completed(method: Callable[..., Assignment]) -> Callable[[Given], Answer]:
     """A method that answers with a dense set: that set is its core, and IPFP from there matches the rest."""
 
@@ -145,6 +168,7 @@ def _third_order(label: str, method: Callable[..., Assignment], kind: str) -> Ma
 
 MATCHERS: dict[str, Matcher] = {
     "hypergraph_shift": Matcher("hypermodes.match, all points", OURS, _ours),
+    "on_the_same": Matcher("hypermodes.match, all points, the others' affinity", OURS, _on_the_same),
     "invariant": Matcher("hypermodes.match, all points, any rotation", OURS, _invariant),
     "as_it_comes": Matcher("hypermodes.match", OURS, _as_it_comes),
     "spectral_ipfp": Matcher("SM + IPFP", PAPER, _pairwise(spectral_ipfp)),
@@ -155,6 +179,8 @@ MATCHERS: dict[str, Matcher] = {
     "probabilistic_pairs": Matcher("PM, affinity", PAPER, _pairwise(probabilistic_matching)),
     "spectral_matching": Matcher("SM", PEERS, _pairwise(spectral_matching)),
     "ipfp": Matcher("IPFP", PEERS, _pairwise(ipfp)),
+    "spectral_ipfp_displaced": _displaced("SM + IPFP", spectral_ipfp),
+    "ipfp_displaced": _displaced("IPFP", ipfp),
     "rrwm": Matcher("RRWM", PEERS, _pairwise(rrwm)),
     "rrwm_ipfp": Matcher("RRWM + IPFP", PEERS, _rrwm_ipfp),
     "clipper": Matcher("CLIPPER + IPFP", PEERS, _completed(clipper)),
