@@ -106,6 +106,17 @@ def merge_tree(left, right, order, mass, children, links):
 
 
 @njit(**OPTIONS)
+def sums(children, values):
+    """Sums of the values of points over every node: the points themselves, then the merges."""
+    n = values.size
+    out = np.empty(2 * n - 1)
+    out[:n] = values
+    for m in range(n - 1):
+        out[n + m] = out[children[m, 0]] + out[children[m, 1]]
+    return out
+
+
+@njit(**OPTIONS)
 def condense(children, heights, mass, smallest):
     """Groups of at least `smallest` that part from another such group, and how each grows.
 
