@@ -146,7 +146,7 @@ def cluster_points(
     --------
     >>> from hypermodes.datasets import five_crescents
     >>> cluster_points(five_crescents(600, outliers=0.1).points)
-    Clustering(5 clusters of 660 points, 21 outliers)
+    Clustering(5 clusters of 660 points, 25 outliers)
     """
     check_wanted(n_clusters, threshold)
     check_count("n_neighbors", n_neighbors)
