@@ -70,7 +70,7 @@ def test_what_is_found_says_what_it_is():
     assert found.labels.dtype == found.assigned.dtype == np.int64
     inside = found.labels >= 0
     np.testing.assert_array_equal(found.labels[inside], found.assigned[inside])
-    assert found.fences.shape == (3, 2)
+    assert found.fences.shape == (3,)
     assert found.tree.n == found.level.labels.size == 105
     for array in (found.labels, found.assigned, found.probabilities, found.outlier_scores):
         with pytest.raises(ValueError, match="read-only"):
@@ -266,6 +266,32 @@ def test_no_cluster_at_all_is_an_answer():
     assert "0 clusters" in repr(found)
 
 
+@pytest.mark.parametrize("n_blobs", [256, 1024])
+def test_very_many_small_clusters_are_found(n_blobs):
+    """Most smallest sizes of the ladder are larger than any of them: those are not asked."""
+    rng = np.random.default_rng(n_blobs)
+    side = int(n_blobs**0.5)
+    where = np.repeat(np.arange(n_blobs), 40)
+    points = 12.0 * np.column_stack((where % side, where // side)) + rng.normal(size=(where.size, 2))
+    found = cluster_points(points)
+    assert found.n_clusters == n_blobs
+    assert same_partition(found.assigned, where)
+
+
+def test_lumps_of_noise_are_no_clusters():
+    """Uniform outliers are denser here and there, by no more than chance (measured, 18 of 20 times)."""
+    n_clusters = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        points = np.vstack((rng.normal(size=(5000, 2)), rng.normal((9, 0), 1.0, (5000, 2)),
+                            rng.uniform((-25, -20), (35, 20), (2000, 2))))  # fmt: skip
+        found = cluster_points(points)
+        n_clusters.append(found.n_clusters)
+        assert (found.labels[10_000:] == -1).mean() > 0.7
+        assert (found.labels[:10_000] == -1).mean() < 0.01
+    assert sorted(n_clusters)[:3] == [2, 2, 2]
+
+
 def test_where_nothing_stands_out_there_is_one_cluster():
     """Nearly always in five dimensions (measured, 39 of 40); in the plane not nearly as often."""
     found = [cluster_points(np.random.default_rng(seed).normal(size=(1000, 5))) for seed in range(10)]
@@ -299,7 +325,7 @@ def test_rates_and_spacings_are_what_they_are_said_to_be(seed):
     np.testing.assert_allclose(around.reach, near[:, -1], rtol=1e-12)
     rate = crowd ** (1 / dimension) * np.median(near[:, -1]) / near[:, -1]
     np.testing.assert_allclose(around.rate, rate, rtol=1e-9)
-    np.testing.assert_allclose(around.spacing, np.log(near[:, k // 2] / crowd ** (1 / dimension)), atol=1e-9)
+    np.testing.assert_allclose(around.spacing, np.log(near[:, -1] / crowd ** (1 / dimension)), atol=1e-9)
 
 
 @given(seeds)
@@ -308,15 +334,17 @@ def test_outliers_are_beyond_the_fences_of_their_cluster(seed):
     found = cluster_points(crescents(seed))
     around, level = found.neighbourhoods, found.level
     spacing, core = around.spacing[around.place], level.core[around.place]
+    ground = set()
     for c in range(found.n_clusters):
         lower, upper = np.quantile(spacing[core == c], [0.25, 0.75], method="hazen")
-        fences = upper + np.array([1.5, 3.0]) * (upper - lower)
-        np.testing.assert_allclose(found.fences[c], fences, atol=1e-8)
         mine = found.assigned == c
-        beyond = spacing[mine] > np.where(core[mine] < 0, *fences) + 1e-9
-        np.testing.assert_array_equal(found.labels[mine] == -1, beyond)
+        if abs(found.fences[c] - (upper + 3 * (upper - lower))) > 1e-8:
+            ground.add(found.fences[c])
+            assert (spacing[mine] > found.fences[c]).mean() <= 0.5
+        np.testing.assert_array_equal(found.labels[mine] == -1, spacing[mine] > found.fences[c])
         strength = np.exp(np.minimum(0, lower - spacing[mine]))
         np.testing.assert_allclose(1 - found.outlier_scores[mine], strength, atol=1e-9)
+    assert len(ground) <= 1  # all clusters stand on the same
 
 
 @given(seeds)
@@ -347,8 +375,8 @@ def test_new_points_are_placed_by_the_neighbour_they_hold_together_with_most(see
         ]
         best = near[int(np.argmax(holds))]
         label = level.labels[best]
-        spacing = np.log(apart[near[k // 2]] / crowd)
-        expected.append(-1 if spacing > found.fences[label][0 if level.core[best] < 0 else 1] else label)
+        spacing = np.log(max(apart[near[-1]], around.reach.min()) / crowd)
+        expected.append(-1 if spacing > found.fences[label] else label)
     assert found.predict(new).tolist() == expected
 
 

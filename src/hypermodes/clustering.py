@@ -1,22 +1,24 @@
 """Clusters and outliers of points: neighbours, their hypergraph, its mode tree, and what is read off it."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from hypermodes.background import Quartiles, fences
 from hypermodes.construct.metrics import LARGEST, Metric
 from hypermodes.modes import find_modes
-from hypermodes.neighbourhoods import Neighbourhoods, crowding, log_spacing, new_levels
+from hypermodes.neighbourhoods import Neighbourhoods, crowding, new_levels, new_spacing
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, counted
+from hypermodes.splits import clearly_apart, typical_size
 from hypermodes.tree import Level, ModeTree, check_count, check_wanted
 
 FEWEST = 8  # different points below which there is nothing to tell apart
 SMALLEST_GROUP = 4  # points, and at least half a neighbourhood
-INNER, OUTER = 1.5, 3.0  # Tukey's fences: what is outside, and what is far out
+FAINT = 1.0  # standard errors: clusters that are apart by no more are one
+BEYOND_CHANCE = 5.0  # standard errors: by more than points that are one cluster are ever apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +42,8 @@ class Clustering:
         The tree the clusters were read off, over different points.
     level : Level or None
         Where it was read.
-    fences : (n_clusters, 2) float
-        The spacing beyond which a point of each cluster is an outlier: if it is outside the group that makes
-        the cluster, and in any case.
+    fences : (n_clusters,) float
+        The spacing beyond which a point of each cluster is an outlier.
     """
 
     labels: np.ndarray
@@ -92,9 +93,8 @@ class Clustering:
         nearest = np.take_along_axis(found.indices, level.argmax(axis=1)[:, None], axis=1)[:, 0]
         labels = self.assigned[around.rows[nearest]]
         if not assign:
-            fence = self.fences[labels, np.where(self.level.core[nearest] < 0, 0, 1)]
-            spacing = log_spacing(found.distances, around.neighbours) - np.log(crowd)
-            labels = np.where(spacing > fence, -1, labels)
+            beyond = new_spacing(around, found.distances, crowd) > self.fences[labels]
+            labels = np.where(beyond, -1, labels)
         known = (self.assigned if assign else self.labels)[around.rows[found.indices[:, 0]]]
         return np.where(found.distances[:, 0] == 0, known, labels)
 
@@ -146,7 +146,7 @@ def cluster_points(
     --------
     >>> from hypermodes.datasets import five_crescents
     >>> cluster_points(five_crescents(600, outliers=0.1).points)
-    Clustering(5 clusters of 660 points, 21 outliers)
+    Clustering(5 clusters of 660 points, 25 outliers)
     """
     check_wanted(n_clusters, threshold)
     check_count("n_neighbors", n_neighbors)
@@ -165,9 +165,12 @@ def cluster_points(
         elif n_clusters is not None:
             level = tree.into(n_clusters, lowest, n_jobs)
         else:
-            level = tree.automatic(lowest, n_jobs)
-            if level.n_clusters > 1 and _evidence(around, tree, level) < 0:
-                level = tree.into(1, level.smallest, n_jobs)
+            apart = partial(clearly_apart, tree, dimension=around.dimension, k=around.neighbours.k)
+            level = tree.automatic(
+                lowest, n_jobs,
+                lambda finest: typical_size(apart(level=finest, errors=BEYOND_CHANCE), around.weights),
+            )  # fmt: skip
+            level = apart(level=level, errors=FAINT)
         advance(1)
     return _read_out(around, tree, level)
 
@@ -175,59 +178,12 @@ def cluster_points(
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
-    """How clearly any cluster rises above its surroundings, in standard deviations.
-
-    If the ground were flat at the saddle s between two groups, a group of c points would be expected to have
-    E = Σ (s/height)^D of them, D being the dimension: its volume times that density. A saddle is known to a
-    relative error of 1/√k, by which it is raised. The value is that of the clearest split, (c - E)/√E of its
-    lesser side.
-    """
-    raised = np.exp(1 / np.sqrt(around.neighbours.k))
-    top = level.height.max()
-    ground = top * np.exp(-600 / around.dimension)  # (top/ground)^D and what is lost to it can be computed
-    height = np.maximum(level.height, ground)
-    order = np.lexsort((-height, level.labels))
-    ends = np.searchsorted(level.labels[order], np.arange(level.n_clusters + 1))
-    parts = [order[a:b] for a, b in pairwise(ends)]
-    falling = [-height[part] for part in parts]
-    mass = [np.concatenate(([0.0], np.cumsum(around.weights[part]))) for part in parts]
-    volume = [
-        np.concatenate(([0.0], np.cumsum(around.weights[part] * (top / height[part]) ** around.dimension)))
-        for part in parts
-    ]
-
-    def clearness(group: list[int], saddle: float) -> float:
-        above = [int(np.searchsorted(falling[c], -saddle)) for c in group]
-        count = sum(mass[c][t] for c, t in zip(group, above, strict=True))
-        expected = sum(volume[c][t] for c, t in zip(group, above, strict=True))
-        expected *= (saddle / top) ** around.dimension * raised
-        return (count - expected) / np.sqrt(expected) if expected > 0 else 0.0
-
-    groups = [[c] for c in range(level.n_clusters)]
-    clearest = -np.inf
-    sides = level.labels[tree.ends]
-    for m in np.flatnonzero(sides[:, 0] != sides[:, 1]).tolist():
-        one, other = groups[sides[m, 0]], groups[sides[m, 1]]
-        saddle = max(float(tree.heights[m]), ground)
-        clearest = max(clearest, min(clearness(one, saddle), clearness(other, saddle)))
-        one += other
-        for c in other:
-            groups[c] = one
-    return clearest
-
-
 def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clustering:
-    """From clusters of different points to labels, strengths and outliers of all rows; largest first.
-
-    Outliers are where neighbours are much farther away than in the group that makes the cluster. Log spacing
-    is held against Tukey's fences, from the quartiles of the group: the inner one for points outside the
-    group, which joined the cluster below the level at which it is one; the outer one for all.
-    """
+    """From clusters of different points to labels, strengths and outliers of all rows; largest first."""
     weights, height = around.weights, np.maximum(level.height, np.finfo(float).tiny)
     if level.n_clusters == 0:
         nobody, nothing = np.full(around.place.size, -1), np.zeros(around.place.size)
-        everything, none = np.ones(around.place.size), np.empty((0, 2))
+        everything, none = np.ones(around.place.size), np.empty(0)
         for array in (nobody, nothing, everything):
             array.flags.writeable = False
         return Clustering(nobody, nobody, nothing, everything, around, tree, level, none)
@@ -237,30 +193,15 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clusterin
     rank = np.empty(level.n_clusters, np.int64)
     rank[np.lexsort((-summit, -size))] = np.arange(level.n_clusters)
     level = replace(level, labels=rank[level.labels], core=np.append(rank, -1)[level.core])
-    lower, upper = _quartiles(around.spacing, level.core, weights, level.n_clusters)
-    fences = upper[:, None] + (upper - lower)[:, None] * (INNER, OUTER) + 1e-9
-    beyond = around.spacing > fences[level.labels, np.where(level.core < 0, 0, 1)]
-    labels = np.where(beyond, -1, level.labels)
-    strength = np.exp(np.minimum(0.0, lower[level.labels] - around.spacing))
+    quartiles = Quartiles.of(around.spacing, level, weights)
+    limits = fences(around.spacing, quartiles, level, weights, around.dimension, around.neighbours.k)
+    labels = np.where(around.spacing > limits[level.labels], -1, level.labels)
+    strength = np.exp(np.minimum(0.0, quartiles.lower[level.labels] - around.spacing))
     arrays = (labels, level.labels, np.where(labels < 0, 0.0, strength), 1 - strength)
     labels, assigned, probabilities, scores = (array[around.place] for array in arrays)
-    for array in (labels, assigned, probabilities, scores, fences):
+    for array in (labels, assigned, probabilities, scores, limits):
         array.flags.writeable = False
-    return Clustering(labels, assigned, probabilities, scores, around, tree, level, fences)
-
-
-def _quartiles(
-    values: np.ndarray, core: np.ndarray, weights: np.ndarray, n_clusters: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper quartile in each core."""
-    order = np.lexsort((values, core))
-    ends = np.searchsorted(core[order], np.arange(n_clusters + 1))
-    quartiles = np.empty((n_clusters, 2))
-    for c in range(n_clusters):
-        part = order[ends[c] : ends[c + 1]]
-        middle = np.cumsum(weights[part]) - weights[part] / 2
-        quartiles[c] = np.interp(weights[part].sum() * np.array([0.25, 0.75]), middle, values[part])
-    return quartiles[:, 0], quartiles[:, 1]
+    return Clustering(labels, assigned, probabilities, scores, around, tree, level, limits)
 
 
 def _all_one(n: int) -> Clustering:
@@ -268,7 +209,7 @@ def _all_one(n: int) -> Clustering:
     label, one, zero = np.zeros(n, np.int64), np.ones(n), np.zeros(n)
     for array in (label, one, zero):
         array.flags.writeable = False
-    return Clustering(label, label, one, zero, None, None, None, np.full((1, 2), np.inf))
+    return Clustering(label, label, one, zero, None, None, None, np.full(1, np.inf))
 
 
 def in_rows(mode: Mode, rows: np.ndarray) -> Mode:

@@ -44,7 +44,7 @@ class Neighbourhoods:
     density : (n,) float
         Of each hyperedge.
     spacing : (n,) float
-        Log distance to the middle neighbour, less where points came more often: how sparse it is around.
+        log d_k, less where points came more often: how sparse it is around.
     """
 
     points: Any
@@ -92,7 +92,7 @@ class Neighbourhoods:
         unit = float(np.median(reach))
         rate = crowd ** (1 / dimension) * (unit / reach)
         density = hyperedge_density(neighbours, rate)
-        spacing = log_spacing(neighbours.distances, neighbours) - np.log(crowd) / dimension
+        spacing = np.log(reach) - np.log(crowd) / dimension
         return cls(
             points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
             spacing,
@@ -190,15 +190,6 @@ def _along_curve(points: np.ndarray) -> np.ndarray:
     return cells[:, 0] | (cells[:, -1] << np.uint64(1))
 
 
-def log_spacing(distances: np.ndarray, neighbours: Neighbours) -> np.ndarray:
-    """Log distance to the middle neighbour, or the least positive one of all if it is 0.
-
-    One that is very near, or very far, plays no part.
-    """
-    least = neighbours.distances.min(where=neighbours.distances > 0, initial=np.inf)
-    return np.log(np.maximum(distances[:, distances.shape[1] // 2], least))
-
-
 def _dimension(neighbours: Neighbours) -> float:
     """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise.
 
@@ -211,12 +202,17 @@ def _dimension(neighbours: Neighbours) -> float:
     return 1 / max(float(np.log(distances[:, -1:] / distances[:, :-1]).mean()), 1e-9)
 
 
+def new_spacing(around: Neighbourhoods, distances: np.ndarray, crowd: np.ndarray) -> np.ndarray:
+    """log d_k of new points, less where points came more often; no less than that of any old one."""
+    return np.log(np.maximum(distances[:, -1], around.reach.min()) / crowd)
+
+
 def new_levels(
     around: Neighbourhoods, indices: np.ndarray, distances: np.ndarray, crowd: np.ndarray
 ) -> np.ndarray:
     """Level at which hyperedges of new points hold together with those of their neighbours."""
     k, members = around.neighbours.k, around.neighbours.indices
-    rate = crowd * around.unit / np.maximum(distances[:, -1], around.reach.min())
+    rate = around.unit * np.exp(-new_spacing(around, distances, crowd))
     popularity, rated = around.vertex_sums
     total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
     density = total / (2 * (k + 1) ** 2)

@@ -106,6 +106,17 @@ def merge_tree(left, right, order, mass, children, links):
 
 
 @njit(**OPTIONS)
+def sums(children, values):
+    """Sums of the values of points over every node: the points themselves, then the merges."""
+    n = values.size
+    out = np.empty(2 * n - 1)
+    out[:n] = values
+    for m in range(n - 1):
+        out[n + m] = out[children[m, 0]] + out[children[m, 1]]
+    return out
+
+
+@njit(**OPTIONS)
 def condense(children, heights, mass, smallest):
     """Groups of at least `smallest` that part from another such group, and how each grows.
 
@@ -308,36 +319,39 @@ def agreement(first, n_first, second, n_second, weight):
 def best_antichain(up, excess, wanted):
     """The cluster of each group: the `wanted` ones, none above another, of the largest total excess of mass.
 
-    best[c, j] is the largest total of j groups in the branch of c. Where the tree has too few leaves, as many
-    as there are.
+    best[row[c] + j] is the largest total of j groups in the branch of c, and taken how many of them are in
+    the later of its two parts. A branch has no more groups than leaves, and no longer row. Where the tree has
+    too few leaves, as many as there are.
     """
     m = up.size
     wanted = min(wanted, (m + 1) // 2)  # so many leaves there are
-    best = np.full((m, wanted + 1), -np.inf)
-    second = np.full(m, -1, np.int64)  # of its two children the later one, and how many it takes
+    second = np.full(m, -1, np.int64)
     other = np.full(m, -1, np.int64)
-    taken = np.zeros((m, wanted + 1), np.int64)
     leaves = np.zeros(m, np.int64)
+    row = np.zeros(m + 1, np.int64)
     for c in range(m):
-        best[c, 0] = 0.0
-        if second[c] < 0:
-            leaves[c] = 1
-        else:
-            a, b = other[c], second[c]
-            leaves[c] = leaves[a] + leaves[b]
-            for j in range(1, min(wanted, leaves[c]) + 1):
-                for i in range(max(0, j - leaves[a]), min(j, leaves[b]) + 1):
-                    value = best[a, j - i] + best[b, i]
-                    if value > best[c, j]:
-                        best[c, j], taken[c, j] = value, i
-        if excess[c] >= best[c, 1]:
-            best[c, 1], taken[c, 1] = excess[c], -1
+        leaves[c] = 1 if second[c] < 0 else leaves[other[c]] + leaves[second[c]]
+        row[c + 1] = row[c] + min(wanted, leaves[c]) + 1
         q = up[c]
         if q >= 0:
             if other[q] < 0:
                 other[q] = c
             else:
                 second[q] = c
+    best = np.full(row[m], -np.inf)
+    taken = np.zeros(row[m], np.int32)
+    for c in range(m):
+        own = row[c]
+        best[own] = 0.0
+        if second[c] >= 0:
+            a, b = other[c], second[c]
+            for j in range(1, min(wanted, leaves[c]) + 1):
+                for i in range(max(0, j - leaves[a]), min(j, leaves[b]) + 1):
+                    value = best[row[a] + j - i] + best[row[b] + i]
+                    if value > best[own + j]:
+                        best[own + j], taken[own + j] = value, i
+        if excess[c] >= best[own + 1]:
+            best[own + 1], taken[own + 1] = excess[c], -1
     quota = np.zeros(m, np.int64)
     label = np.empty(m, np.int64)
     quota[m - 1] = wanted
@@ -347,10 +361,10 @@ def best_antichain(up, excess, wanted):
         if label[c] >= 0 or quota[c] == 0:
             continue
         j = quota[c]
-        if j == 1 and taken[c, 1] == -1:
+        if j == 1 and taken[row[c] + 1] == -1:
             label[c] = count
             count += 1
         else:
-            quota[second[c]] = taken[c, j]
-            quota[other[c]] = j - taken[c, j]
+            quota[second[c]] = taken[row[c] + j]
+            quota[other[c]] = j - taken[row[c] + j]
     return label, count

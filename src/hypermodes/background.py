@@ -1,0 +1,136 @@
+"""Where clusters end: the density of the ground they stand on, or the fences of their own spacings.
+
+Uniform outliers have one density b, wherever they are. Among all points they are a bump at the low end of
+the log densities, with a valley between it and the clusters. Where there is one, a point at which the density
+is less than 2b is an outlier: there, the ground has made more points than the cluster. The tails of clusters
+make no such bump: the number of points of a Gaussian grows with the log density all the way up.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hypermodes.tree import Level
+
+MOST = 0.5  # a group of which more than half would be outliers stands on no ground: it is what is there
+CLEAR = 2.0  # standard errors by which a bump exceeds the valley behind it
+FINE = 0.5  # bandwidth of a histogram of log densities, in standard errors of one
+STEPS = 8  # bins a bandwidth
+WIDTHS = 1000  # bandwidths beyond which everything is equally far
+FAR_OUT = 3.0  # quartile distances: Tukey's outer fence
+
+
+class Quartiles(NamedTuple):
+    """Of the spacings in each core."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @classmethod
+    def of(cls, spacing: np.ndarray, level: Level, weights: np.ndarray) -> "Quartiles":
+        """Find them; a point counts as often as it came."""
+        order = np.lexsort((spacing, level.core))
+        ends = np.searchsorted(level.core[order], np.arange(level.n_clusters + 1))
+        found = np.empty((level.n_clusters, 2))
+        for c in range(level.n_clusters):
+            part = order[ends[c] : ends[c + 1]]
+            middle = np.cumsum(weights[part]) - weights[part] / 2
+            found[c] = np.interp(weights[part].sum() * np.array([0.25, 0.75]), middle, spacing[part])
+        return cls(found[:, 0], found[:, 1])
+
+    @property
+    def outer_fences(self) -> np.ndarray:
+        """Beyond these a spacing is far out."""
+        return self.upper + FAR_OUT * (self.upper - self.lower) + 1e-9
+
+
+def fences(
+    spacing: np.ndarray, quartiles: Quartiles, level: Level, weights: np.ndarray, dimension: float, k: int
+) -> np.ndarray:
+    """The spacing beyond which a point of each cluster is an outlier.
+
+    It is that of the ground the clusters stand on, if there is one. A cluster of which most would be outliers
+    is asked no more, and the ground is looked for among the others. Without a ground, it is Tukey's outer
+    fence.
+    """
+    log_density, size = -dimension * spacing, np.bincount(level.labels, weights, level.n_clusters)
+    asked = np.ones(level.n_clusters, bool)
+    limit, searching = -np.inf, True
+    while searching and asked.any():
+        here = asked[level.labels]
+        limit = ground_limit(log_density[here], weights[here], 1 / np.sqrt(k))
+        below = np.bincount(level.labels, weights * (log_density < limit), level.n_clusters)
+        searching = bool((covered := asked & (below > MOST * size)).any())
+        asked &= ~covered
+    return np.where(asked & (limit > -np.inf), -limit / dimension, quartiles.outer_fences)
+
+
+def ground_limit(log_density: np.ndarray, weights: np.ndarray, error: float) -> float:
+    """Log density below which points belong to the ground; -inf if there is none.
+
+    The density of the ground, b, is the median of what is below the valley, and the limit 2b. The ground may
+    be uneven: if it has at least half as many points below b/2 as there are from 2b up to the valley, it
+    goes on to the valley. What is below an empty place is no tail of a cluster in any case.
+    """
+    histogram = Histogram.of(log_density, weights, FINE * error)
+    end = histogram.valley()
+    if end == -np.inf:
+        return end
+    low = np.flatnonzero(log_density < end)
+    low = low[np.argsort(log_density[low])]
+    mass = np.cumsum(weights[low])
+    middle = log_density[low[np.searchsorted(mass, mass[-1] / 2)]]
+    limit = middle + np.log(2)
+    beyond = weights[low[log_density[low] >= limit]].sum()
+    uneven = weights[low[log_density[low] < middle - np.log(2)]].sum()
+    return max(float(limit), histogram.gap(), end if 2 * uneven >= beyond else -np.inf)
+
+
+class Histogram(NamedTuple):
+    """How many values are where, smoothed by a Gaussian of four standard deviations either side."""
+
+    places: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, weights: np.ndarray, width: float) -> "Histogram":
+        """Share each value out between two bins, and smooth; the median is on the border of a bin."""
+        order = np.argsort(values)
+        mass = np.cumsum(weights[order])
+        middle = values[order[np.searchsorted(mass, mass[-1] / 2)]]
+        step = width / STEPS
+        where = np.clip((values - middle) / step, -STEPS * WIDTHS, STEPS * WIDTHS)
+        first = np.floor(where.min()) - 4 * STEPS - 1  # where nothing reaches
+        where -= first
+        left = np.floor(where).astype(np.int64)
+        share = where - left
+        n_bins = int(left.max()) + 4 * STEPS + 3
+        counts = np.bincount(left, weights * (1 - share), n_bins)
+        counts += np.bincount(left + 1, weights * share, n_bins)
+        kernel = np.exp(-0.5 * (np.arange(-4 * STEPS, 4 * STEPS + 1) / STEPS) ** 2)
+        smooth = np.convolve(counts, kernel / kernel.sum(), mode="same")
+        return cls(middle + (first + np.arange(n_bins)) * step, smooth)
+
+    @property
+    def lesser(self) -> np.ndarray:
+        """Whether at most half of all is below each place."""
+        below = np.cumsum(self.counts)
+        return np.asarray(below <= MOST * below[-1])
+
+    def valley(self) -> float:
+        """The last lowest place with a clear bump before it, and at most half; -inf if there is none.
+
+        A bump reaches down to the level of the valley. It is clear if it has more than that level would give
+        it by two standard errors.
+        """
+        counts = self.counts
+        lowest = np.flatnonzero((counts[1:-1] < counts[:-2]) & (counts[1:-1] <= counts[2:])) + 1
+        for place in lowest[self.lesser[lowest]][::-1]:
+            bump = counts[np.flatnonzero(counts[:place] <= counts[place])[-1] + 1 : place]
+            if (bump - counts[place]).sum() > CLEAR * np.sqrt(bump.sum()):
+                return float(self.places[place])
+        return -np.inf
+
+    def gap(self) -> float:
+        """The last empty place with at most half before it."""
+        return float(self.places[np.flatnonzero(self.lesser & (self.counts == 0))[-1]])
