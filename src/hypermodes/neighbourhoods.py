@@ -63,7 +63,14 @@ class Neighbourhoods:
 
     @classmethod
     def around(
-        cls, points: Any, n_neighbors: int | None, metric: Metric, index: Any, n_jobs: int | None, fewest: int
+        cls,
+        points: Any,
+        n_neighbors: int | None,
+        metric: Metric,
+        index: Any,
+        n_jobs: int | None,
+        fewest: int,
+        client: Any = None,
     ) -> "Neighbourhoods | None":
         """Find the neighbours of different points; None if there are fewer than ``fewest``, or none apart."""
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
@@ -82,7 +89,8 @@ class Neighbourhoods:
         if n < fewest:
             return None
         weights = np.bincount(place, minlength=n) * (n / place.size)
-        neighbours = search.neighbours(min(n_neighbors or int(np.ceil(np.log2(n))), n - 1))
+        k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
+        neighbours = search.neighbours(k, client=client)
         reach = neighbours.distances[:, -1]
         if not reach.any():
             return None

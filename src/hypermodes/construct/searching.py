@@ -21,6 +21,7 @@ from hypermodes.threads import workers
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
 _TREE_DIMENSIONS = 12
 _SPARE = 8  # candidates beyond k that brute force looks at, so that rounding rarely calls for a second look
+_WORTH = 64  # times as many distances as memory should hold at once, in a block that is sent away
 
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows asked for, their neighbours, the distances
 
@@ -56,6 +57,20 @@ class Exact:
         queries = self.places[self.rank[own]] if fitted else self.geometry.enter("new_points", points)
         yield from self._thinned(k)._nearest(queries, own, k)
 
+    def __reduce__(self) -> Any:
+        """Trees and ranks are made where they are needed: faster than to have them sent."""
+        return Exact, (self.places, self.order, self.n, self.geometry, self.threads)
+
+    def shares(self, k: int) -> Iterator[np.ndarray]:
+        """All rows, cut into blocks that are worth a way to other machines: some tenths of a second each."""
+        each = 4 * (k + 1) if self._by_leaves else max(4 * (k + 1), self.order.size // _WORTH)
+        return pieces(self.order, each)
+
+    @property
+    def _by_leaves(self) -> bool:
+        straight = isinstance(self.geometry, Straight) and not sp.issparse(self.places)
+        return straight and self.places.shape[1] <= _TREE_DIMENSIONS
+
     @cached_property
     def rank(self) -> np.ndarray:
         """Where each row is among the places; -1 if it is not."""
@@ -71,19 +86,28 @@ class Exact:
 
     def _thinned(self, k: int) -> "Exact":
         """Without those behind the first k + 1 at one place: n points at one place would take n² steps."""
-        near = self._turn <= k
-        if near.all():
-            return self
-        return Exact(self.places[near], self.order[near], self.n, self.geometry, self.threads)
+        thin = self._thin.get(k)
+        if thin is None:
+            near, thin = self._turn <= k, self
+            if not near.all():
+                thin = Exact(self.places[near], self.order[near], self.n, self.geometry, self.threads)
+            self._thin.clear()
+            self._thin[k] = thin
+        return thin
+
+    @cached_property
+    def _thin(self) -> "dict[int, Exact]":
+        """What was asked for last: blocks of one search share it, and its tree."""
+        return {}
 
     def _nearest(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         own = None if own is None else self.rank[own]
         if not isinstance(self.geometry, Straight):
             found_blocks = self._by_all_distances(queries, own, k)
-        elif sp.issparse(queries) or queries.shape[1] > _TREE_DIMENSIONS:
-            found_blocks = self._by_brute_force(queries, own, k, self.geometry)
-        else:
+        elif self._by_leaves:
             found_blocks = self._by_tree(queries, own, k, self.geometry)
+        else:
+            found_blocks = self._by_brute_force(queries, own, k, self.geometry)
         for rows, found, apart in found_blocks:
             yield rows, self.order[found], self.geometry.leave(apart)
 
