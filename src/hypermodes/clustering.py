@@ -13,6 +13,7 @@ from hypermodes.modes import find_modes
 from hypermodes.neighbourhoods import Neighbourhoods, crowding, log_spacing, new_levels
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, counted
+from hypermodes.threads import in_threads
 from hypermodes.tree import Level, ModeTree, check_count, check_wanted
 
 FEWEST = 8  # different points below which there is nothing to tell apart
@@ -173,16 +174,16 @@ def cluster_points(
             level = tree.into(n_clusters, lowest, n_jobs)
         else:
             level = tree.automatic(lowest, n_jobs)
-            if level.n_clusters > 1 and _evidence(around, tree, level) < 0:
+            if level.n_clusters > 1 and _evidence(around, tree, level, n_jobs) < 0:
                 level = tree.into(1, level.smallest, n_jobs)
         advance(1)
-    return _read_out(around, tree, level)
+    return _read_out(around, tree, level, n_jobs)
 
 
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
+def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level, n_jobs: int | None) -> float:
     """How clearly any cluster rises above its surroundings, in standard deviations.
 
     If the ground were flat at the saddle s between two groups, a group of c points would be expected to have
@@ -194,9 +195,7 @@ def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
     top = level.height.max()
     ground = top * np.exp(-600 / around.dimension)  # (top/ground)^D and what is lost to it can be computed
     height = np.maximum(level.height, ground)
-    order = np.lexsort((-height, level.labels))
-    ends = np.searchsorted(level.labels[order], np.arange(level.n_clusters + 1))
-    parts = [order[a:b] for a, b in pairwise(ends)]
+    parts = _by_group(-height, level.labels, level.n_clusters, n_jobs)
     falling = [-height[part] for part in parts]
     mass = [np.concatenate(([0.0], np.cumsum(around.weights[part]))) for part in parts]
     volume = [
@@ -224,7 +223,7 @@ def _evidence(around: Neighbourhoods, tree: ModeTree, level: Level) -> float:
     return clearest
 
 
-def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clustering:
+def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level, n_jobs: int | None) -> Clustering:
     """From clusters of different points to labels, strengths and outliers of all rows; largest first.
 
     Outliers are where neighbours are much farther away than in the group that makes the cluster. Log spacing
@@ -244,7 +243,7 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clusterin
     rank = np.empty(level.n_clusters, np.int64)
     rank[np.lexsort((-summit, -size))] = np.arange(level.n_clusters)
     level = replace(level, labels=rank[level.labels], core=np.append(rank, -1)[level.core])
-    lower, upper = _quartiles(around.spacing, level.core, weights, level.n_clusters)
+    lower, upper = _quartiles(around.spacing, level.core, weights, level.n_clusters, n_jobs)
     fences = upper[:, None] + (upper - lower)[:, None] * (INNER, OUTER) + 1e-9
     beyond = around.spacing > fences[level.labels, np.where(level.core < 0, 0, 1)]
     labels = np.where(beyond, -1, level.labels)
@@ -257,17 +256,23 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clusterin
 
 
 def _quartiles(
-    values: np.ndarray, core: np.ndarray, weights: np.ndarray, n_clusters: int
+    values: np.ndarray, core: np.ndarray, weights: np.ndarray, n_clusters: int, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper quartile in each core."""
-    order = np.lexsort((values, core))
-    ends = np.searchsorted(core[order], np.arange(n_clusters + 1))
     quartiles = np.empty((n_clusters, 2))
-    for c in range(n_clusters):
-        part = order[ends[c] : ends[c + 1]]
+    for c, part in enumerate(_by_group(values, core, n_clusters, n_jobs)):
         middle = np.cumsum(weights[part]) - weights[part] / 2
         quartiles[c] = np.interp(weights[part].sum() * np.array([0.25, 0.75]), middle, values[part])
     return quartiles[:, 0], quartiles[:, 1]
+
+
+def _by_group(values: np.ndarray, group: np.ndarray, n_groups: int, n_jobs: int | None) -> list[np.ndarray]:
+    """The members of groups 0, 1, 2, …, each by rising value; equal ones in their order."""
+    short = group.astype(np.int16) if n_groups < 1 << 15 else group  # NumPy counts short ones, in O(n)
+    order = np.argsort(short, kind="stable")
+    ends = np.searchsorted(short[order], np.arange(n_groups + 1))
+    parts = [order[a:b] for a, b in pairwise(ends)]
+    return in_threads(n_jobs, lambda part: part[np.argsort(values[part], kind="stable")], parts)
 
 
 def _all_one(n: int) -> Clustering:

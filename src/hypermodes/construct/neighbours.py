@@ -3,13 +3,23 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.construct.metrics import Metric, geometry_of
-from hypermodes.construct.searching import Block, Brought, Exact, Search, Table, pieces, row_type
+from hypermodes.construct.searching import (
+    Block,
+    Brought,
+    Exact,
+    Search,
+    Table,
+    check_index,
+    pieces,
+    row_type,
+)
 from hypermodes.executors import executor_of
 from hypermodes.threads import workers
 
@@ -117,18 +127,28 @@ class NeighbourSearch:
     def __init__(
         self, points: Any, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int | None = -1
     ):
-        threads = workers(n_jobs)
+        self._threads = workers(n_jobs)
         self._given = isinstance(metric, str) and metric == "precomputed"
         if self._given and index is not None:
             raise ValueError("index: precomputed distances leave nothing to search; give one or the other")
         if self._given:
             self._points = _checked_distances(points)
-            self._search: Search = Table()
-        else:
-            self._points = _checked_points("points", points)
-            self._search = Exact.among(self._points, geometry_of(metric, self._points), threads)
+            return
+        self._points = _checked_points("points", points)
+        self._geometry = geometry_of(metric, self._points)
+        self._geometry.enter("points", self._points)  # refused now, not when it is first searched
+        self._index = index
         if index is not None:
-            self._search = Brought(index, self._search)
+            check_index(index)
+
+    @cached_property
+    def _search(self) -> Search:
+        """What is searched with, made when it is first asked: to have points checked costs little."""
+        if self._given:
+            return Table()
+        places = self._geometry.enter("points", self._points)
+        exact = Exact.among(places, self._geometry, self._threads)
+        return exact if self._index is None else Brought(self._index, exact)
 
     def neighbours(self, k: int, *, client: Any = None) -> Neighbours:
         """The k nearest neighbours of each of the points, itself not counted.

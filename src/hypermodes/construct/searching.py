@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hypermodes.construct.metrics import LARGEST, Geometry, Straight, new_rows, row_order
-from hypermodes.threads import workers
+from hypermodes.threads import as_done, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
 _TREE_DIMENSIONS = 12
@@ -44,11 +44,10 @@ class Exact:
     threads: int
 
     @classmethod
-    def among(cls, points: Any, geometry: Geometry, threads: int) -> "Exact":
-        """Put the points into the order of their coordinates, as the metric sees them."""
-        places = geometry.enter("points", points)
+    def among(cls, places: Any, geometry: Geometry, threads: int) -> "Exact":
+        """Put points, as the metric sees them, into the order of their coordinates."""
         n = places.shape[0]
-        order = row_order(places).astype(row_type(n))
+        order = row_order(places, threads).astype(row_type(n))
         return cls(places[order], order, n, geometry, threads)
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
@@ -120,15 +119,17 @@ class Exact:
         everyone = own is not None and own.size == self.order.size
         leaves = self._tree if everyone else cKDTree(queries, balanced_tree=False)
         visit = self.order[leaves.indices] if everyone else leaves.indices
-        ask = k if own is None else k + 1
-        for rows in pieces(
-            visit, 4 * ask
-        ):  # 8 MB: more would be given back to the system, cleared, and asked for
-            apart, found = self._tree.query(queries[rows], ask, p=space.p, workers=self.threads)
+        tree, ask = self._tree, k if own is None else k + 1
+
+        def nearest(rows: np.ndarray) -> Block:
+            apart, found = tree.query(queries[rows], ask, p=space.p)
             apart, found = apart.reshape(-1, ask), found.reshape(-1, ask)
             if own is not None:
                 found, apart = _without(own[rows], found, apart)
-            yield rows, found, apart
+            return rows, found, apart
+
+        # 8 MB: more would be given back to the system, cleared, and asked for.
+        yield from as_done(self.threads, nearest, pieces(visit, 4 * ask))
 
     def _by_all_distances(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         for rows in pieces(np.arange(queries.shape[0]), self.order.size):
@@ -240,15 +241,19 @@ class Table:
         return np.arange(n), graph.indices[first], graph.data[first]
 
 
+def check_index(index: Any) -> None:
+    """See that something can be asked for neighbours."""
+    if not any(callable(getattr(index, name, None)) for name in ("kneighbors", "search")):
+        raise ValueError(
+            "index: expected a fitted index with kneighbors(X, n_neighbors, return_distance) or "
+            f"search(X, k); got a {type(index).__name__}"
+        )
+
+
 class Brought:
     """An index that somebody else fitted over the same points; where it falls short, ours."""
 
     def __init__(self, index: Any, exact: Any):
-        if not any(callable(getattr(index, name, None)) for name in ("kneighbors", "search")):
-            raise ValueError(
-                "index: expected a fitted index with kneighbors(X, n_neighbors, return_distance) or "
-                f"search(X, k); got a {type(index).__name__}"
-            )
         self.index, self.exact = index, exact
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
