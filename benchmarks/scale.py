@@ -120,12 +120,16 @@ def local_cluster(n_workers: int):
     from distributed import LocalCluster
 
     return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
     )
 
 
 def near_ones_together(n: int) -> np.ndarray:
-    """Random points of the unit square, strip by strip: written in this order, few pages of a folder are read."""
+    """Random points of the unit square, strip by strip: so written, few pages of a folder are read."""
     points = np.random.default_rng(0).random((n, 2))
     return points[np.lexsort((points[:, 1], np.floor(points[:, 0] * np.sqrt(n / 8))))]
 

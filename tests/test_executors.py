@@ -145,7 +145,7 @@ def cluster():
     """A scheduler and two workers, processes of their own, on loopback."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as cluster:
         yield cluster
 

@@ -1,13 +1,19 @@
 """Blocks of work on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
+import numpy as np
 from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
+from distributed.protocol import pickle
 
 PATIENCE = 30  # seconds to wait for a scheduler, or for a worker
 _TRIES = (
@@ -15,6 +21,7 @@ _TRIES = (
 )
 
 _LOST = object()
+_ALIGNED = 64  # bytes: where arrays begin in a file
 
 
 def connected(client: Any) -> AbstractContextManager[Any]:
@@ -37,8 +44,9 @@ def each(
     tries: Counter[int] = Counter()
     done = as_completed(loop=client.loop, raise_errors=False)
     n_done, width = 0, _width(client)
-    _hand_out(client, run, shared)
+    folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
+        _hand_out(client, run, shared, Path(folder.name))
         while True:
             while len(running) < width and (given := again.pop() if again else next(waiting, None)):
                 k, job = given
@@ -67,6 +75,7 @@ def each(
             with suppress(OSError, CancelledError):
                 client.cancel(list(running), force=True)
                 client.unregister_worker_plugin(run)
+        folder.cleanup()  # workers that still map the file keep it until they let go
 
 
 class _Brought(WorkerPlugin):  # type: ignore[misc]
@@ -80,15 +89,44 @@ class _Brought(WorkerPlugin):  # type: ignore[misc]
         self.shared = shared
 
 
+class _Mapped(WorkerPlugin):  # type: ignore[misc]
+    """The same for workers of this host: arrays lie in a file that all of them map, and none has a copy."""
+
+    def __init__(self, shared: Any, path: Path) -> None:
+        arrays: list[memoryview] = []
+        self.frame = pickle.dumps(shared, buffer_callback=lambda buffer: arrays.append(buffer.raw()))
+        self.path, self.places, end = str(path), [], 0
+        with path.open("xb") as file:
+            for array in arrays:
+                file.write(bytes(-end % _ALIGNED))
+                begin = end + -end % _ALIGNED
+                file.write(array)
+                end = begin + array.nbytes
+                self.places.append((begin, end))
+
+    @cached_property
+    def shared(self) -> Any:
+        """What it was."""
+        memory = np.memmap(self.path, np.uint8, "r") if self.places else np.empty(0, np.uint8)
+        return pickle.loads(self.frame, buffers=[memory[begin:end] for begin, end in self.places])
+
+
 def _do(run: str, function: Callable[[Any, Any], Any], job: Any) -> Any:
     """Do a block, on a worker."""
     return function(get_worker().plugins[run].shared, job)
 
 
-def _hand_out(client: Any, run: str, shared: Any) -> None:
+def _on_this_host(client: Any) -> bool:
+    """Whether scheduler and workers speak through loopback."""
+    addresses = (client.scheduler.address, *client.ncores())
+    return all(urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost") for address in addresses)
+
+
+def _hand_out(client: Any, run: str, shared: Any, folder: Path) -> None:
+    plugin = _Mapped(shared, folder / "shared") if _on_this_host(client) else _Brought(shared)
     for left in range(_TRIES, 0, -1):
         try:
-            client.register_plugin(_Brought(shared), name=run)
+            client.register_plugin(plugin, name=run)
             return
         except (OSError, CancelledError):  # a worker died while it was sent
             if left == 1 or client.status != "running":

@@ -73,7 +73,7 @@ def test_a_cluster_is_asked_and_gives_the_same(run, meetings, monkeypatch):
         protocol="tcp://",
         processes=False,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
     ) as cluster:
         answer = run("modes", meetings, "--scheduler", cluster.scheduler_address)
     assert answer == run("modes", meetings)
