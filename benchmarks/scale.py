@@ -117,14 +117,18 @@ def disk(quick: bool) -> list[tuple[str, str]]:
 
 
 def local_cluster(n_workers: int):
+    import dask
     from distributed import LocalCluster
 
+    # A LocalCluster gives up a worker that is down, for whatever reason, 15 s after it was lost once.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
+        silence_logs=50,  # workers that are killed make Dask talk
     )
 
 
@@ -182,7 +186,7 @@ def faults(quick: bool) -> list[tuple[str, str]]:
     """A random worker is killed with signal 9 every few seconds, in every run."""
     import hypermodes as hm
 
-    n, n_runs, pause = (100_000, 2, 1.0) if quick else (400_000, 20, 2.0)
+    n, n_runs, pause = (100_000, 2, 1.0) if quick else (500_000, 20, 3.0)
     hypergraph = hm.knn_hypergraph(near_ones_together(n), 8)
     expected = hm.find_modes(hypergraph)
     say(f"{n:,} hyperedges, on one machine: {expected!r}")
@@ -190,15 +194,17 @@ def faults(quick: bool) -> list[tuple[str, str]]:
     killed, seconds = [], []
     with local_cluster(2) as there, there.get_client() as client:
         for run in range(n_runs):
-            client.wait_for_workers(2)
-            with (
-                tempfile.TemporaryDirectory(dir=os.environ.get("SCALE_FOLDER")) as folder,
-                killing(client, pause, random.Random(run)) as victims,
-            ):
+            client.wait_for_workers(2, timeout=60)
+            with tempfile.TemporaryDirectory(dir=os.environ.get("SCALE_FOLDER")) as folder:
                 written = Written(Path(folder) / "run" / "blocks")
-                modes, taken = timed(
-                    hm.find_modes, hypergraph, client=client, results=f"{folder}/run", progress=written.look
-                )
+                with killing(client, pause, random.Random(run), written) as victims:
+                    modes, taken = timed(
+                        hm.find_modes,
+                        hypergraph,
+                        client=client,
+                        results=f"{folder}/run",
+                        progress=written.look,
+                    )
                 once = written.each_once(-(-n // 8192))
                 again = hm.find_modes(hypergraph, results=f"{folder}/run", resume=True)
                 once = once and written.each_once(-(-n // 8192))  # nothing was left to do
@@ -239,18 +245,20 @@ class Written:
 
 
 @contextmanager
-def killing(client, pause: float, chance: random.Random) -> Iterator[list[int]]:
+def killing(client, pause: float, chance: random.Random, written: Written) -> Iterator[list[int]]:
     """Kill a random worker process every ``pause`` seconds; the list of those that were.
 
-    Only while two are up: one that has been killed needs some seconds to start again, and Dask does not start
-    again what dies while it starts.
+    Only while two are up and a block came since the last time: a worker takes some seconds to start and to load
+    the kernels, on a busy machine longer than ``pause``, and none would ever get anything done.
     """
     over, victims = threading.Event(), []
 
     def kill() -> None:
+        n_before = 0
         while not over.wait(pause):
             up = [pid for pid in client.run(os.getpid, on_error="ignore").values() if pid not in victims]
-            if len(up) == 2:
+            if len(up) == 2 and len(written.seen) > n_before:
+                n_before = len(written.seen)
                 victims.append(chance.choice(up))
                 os.kill(victims[-1], signal.SIGKILL)
 
