@@ -248,7 +248,7 @@ class Written:
 def killing(client, pause: float, chance: random.Random, written: Written) -> Iterator[list[int]]:
     """Kill a random worker process every ``pause`` seconds; the list of those that were.
 
-    Only while two are up and a block came since the last time: a worker takes some seconds to start and to load
+    Only while two are up and a block came since the last time: a worker takes some seconds to start and load
     the kernels, on a busy machine longer than ``pause``, and none would ever get anything done.
     """
     over, victims = threading.Event(), []
