@@ -1,6 +1,7 @@
 """Wherever blocks are shifted, in whatever order and how often, the modes are the same to the last bit."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -9,10 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import hypermodes as hm
 from hypermodes import batch, executors, gathering
+from hypermodes.construct import searching
+from hypermodes.construct.neighbours import nearest_neighbours
 from hypermodes.datasets import five_crescents
+from hypermodes.shapes.distances import shape_distances
 from strategies import hypergraphs
 
 
@@ -101,7 +106,9 @@ def test_groups_and_estimators_take_a_client():
     with joblib.parallel_config(backend="threading", n_jobs=2):
         ours = hm.cluster(hypergraph, client="joblib")
         model = hm.HypergraphShift(selection="modes", client="joblib").fit(points)
+        clustering = hm.cluster_points(points, client="joblib")
     np.testing.assert_array_equal(ours.edge_labels, hm.cluster(hypergraph).edge_labels)
+    assert clustering.probabilities.tobytes() == hm.cluster_points(points).probabilities.tobytes()
     np.testing.assert_array_equal(model.labels_, hm.HypergraphShift(selection="modes").fit(points).labels_)
 
 
@@ -109,6 +116,8 @@ def test_groups_and_estimators_take_a_client():
 def test_what_is_no_client_is_refused(hypergraph, client):
     with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
         hm.find_modes(hypergraph, client=client)
+    with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
+        hm.cluster_points(np.eye(9), client=client)
 
 
 def test_a_client_needs_the_compiled_rules(hypergraph):
@@ -136,7 +145,7 @@ def cluster():
     """A scheduler and two workers, processes of their own, on loopback."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as cluster:
         yield cluster
 
@@ -168,6 +177,58 @@ def test_a_cluster_gives_the_same_from_memory_and_from_disk(
     assert client.run(lambda dask_worker: [name for name in dask_worker.plugins if "hypermodes" in name]) == {
         worker: [] for worker in client.ncores()
     }
+
+
+@pytest.mark.parametrize("places", ["plane", "coincident", "many dimensions"])
+def test_neighbours_are_the_same_from_a_cluster(client, places, monkeypatch):
+    rng = np.random.default_rng(0)
+    points = {
+        "plane": rng.random((900, 2)),
+        "coincident": rng.integers(0, 9, (900, 2)).astype(float),  # ties, and more at one place than count
+        "many dimensions": rng.integers(0, 3, (300, 20)).astype(float),  # brute force, full of ties
+    }[places]
+    expected = nearest_neighbours(points, 8)
+    monkeypatch.setattr(searching, "LARGEST", 1 << 12)  # 100 rows a block
+    ours = nearest_neighbours(points, 8, client=client)
+    assert ours.indices.tobytes() == expected.indices.tobytes()
+    assert ours.distances.tobytes() == expected.distances.tobytes()
+
+
+@pytest.mark.parametrize("selection", ["tree", "modes"])
+def test_an_estimator_fits_on_a_cluster_and_is_cloned_and_kept_without_it(client, cluster, selection):
+    points = five_crescents(400, outliers=0.1).points
+    expected = hm.HypergraphShift(selection=selection).fit(points)
+    model = hm.HypergraphShift(selection=selection, client=client)
+    twin = clone(model)
+    assert twin.client is client
+    assert twin.get_params() == model.get_params()
+    kept = pickle.loads(pickle.dumps(twin.fit(points)))
+    assert kept.client == cluster.scheduler_address
+    for one in (twin, kept, kept.fit(points)):
+        for name in ("labels_", "probabilities_", "outlier_scores_"):
+            assert getattr(one, name).tobytes() == getattr(expected, name).tobytes()
+    assert model.client is client
+    assert clone(twin).client is client
+
+
+def test_shapes_are_compared_on_a_cluster_and_what_is_kept_is_not_compared_again(client, tmp_path):
+    contexts = np.random.default_rng(0).random((150, 12, 2, 3)).astype(np.float32)
+    contexts /= np.linalg.norm(contexts.reshape(150, 12, -1), axis=2)[:, :, None, None]
+    expected = shape_distances(contexts, cache=tmp_path / "threads")
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shape_distances(contexts, client=client, cache=tmp_path / "there", progress=stop)
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "there").rglob("*.npy")}
+    assert len(kept) == 1
+    ours = shape_distances(contexts, client=client, cache=tmp_path / "there")
+    assert ours.tobytes() == expected.tobytes()
+    for path in (tmp_path / "threads").rglob("*.npy"):  # the same files, whoever made them
+        there = tmp_path / "there" / path.relative_to(tmp_path / "threads")
+        assert there.read_bytes() == path.read_bytes()
+        assert there.stat().st_mtime_ns == kept.get(there, there.stat().st_mtime_ns)
 
 
 def test_workers_that_are_killed_change_nothing(client, hypergraph, expected, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Hypergraphs on disk: what is written is what is opened, in whatever blocks; what is broken is refused."""
 
 import copy
+import dataclasses
 import errno
 import json
 import os
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import hypermodes as hm
 from hypermodes import FolderWriter, Hypergraph, columns, find_modes, write_folder
+from hypermodes.annotations import Annotations, Records
 from hypermodes.layout import lay_out
 from strategies import hypergraphs
 
@@ -47,6 +49,57 @@ def test_what_is_written_is_opened(tmp_path_factory, hypergraph, memory):
     for name in ("indptr", "indices", "data"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
     assert [path.name for path in path.parent.iterdir()] == ["trip"]
+
+
+def annotated():
+    said = Annotations(
+        Records(3, weights=[1.0, np.nan, 2.0]),
+        Records(2, listed=[True, False], attributes=({"kind": "x"}, None)),
+        Records(4, directions=[1, 2, 0, 1]),
+        network_type="directed",
+        metadata={"name": "zwölf"},
+        empty_edges=("none", 7),
+        empty=Records(2, weights=[5.0, np.nan]),
+        aside=({"edge": "e", "node": "c", "weight": 0},),
+    )
+    return Hypergraph.from_edges([["a", "b"], ["b", "c"]], labels=["e", "f"], annotations=said)
+
+
+def test_what_is_said_beyond_is_kept(tmp_path):
+    hypergraph = annotated()
+    write_folder(hypergraph, tmp_path / "said")
+    opened = hm.open(tmp_path / "said", verify=True)
+    assert opened == hypergraph
+    assert pickle.loads(pickle.dumps(opened)) == hypergraph
+    assert opened.subset(["f"]) == hypergraph.subset(["f"])
+    with pytest.raises(ValueError, match="read-only"):
+        opened.annotations.vertices.weights[0] = 7
+    with (
+        pytest.raises(ValueError, match="annotations: expected records of 4 incidences; got 2"),
+        FolderWriter(tmp_path / "other", 3, annotations=replaced(hypergraph.annotations)) as writer,
+    ):
+        writer.append(hypergraph)
+    assert [path.name for path in tmp_path.iterdir()] == ["said"]
+    with pytest.raises(ValueError, match="annotations: expected Annotations or None; got 'text'"):
+        FolderWriter(tmp_path / "other", 3, annotations="text")
+
+
+def replaced(annotations):
+    return dataclasses.replace(annotations, incidences=Records(2))
+
+
+@pytest.mark.parametrize("name", ["json", "empty_edges"])
+def test_what_is_said_is_not_read_when_it_was_changed(tmp_path, name):
+    write_folder(annotated(), tmp_path / "said")
+    path = tmp_path / "said" / f"annotations_{name}.npy"
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"annotations_{name}.npy is not as it was written"):
+        hm.open(tmp_path / "said")
+    path.unlink()
+    with pytest.raises(ValueError, match=f"annotations_{name}.npy is missing"):
+        hm.open(tmp_path / "said")
 
 
 @given(hypergraphs(), st.integers(1, 4), st.sampled_from([1, 1 << 28]))

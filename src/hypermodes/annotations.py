@@ -277,6 +277,12 @@ class Annotations:
 
 _LEVELS = ("vertices", "edges", "incidences", "empty")
 _PREFIX = "annotations_"
+ARRAYS = (
+    f"{_PREFIX}json",
+    f"{_PREFIX}empty_edges",
+    *(f"{_PREFIX}{level}_{column}" for level in _LEVELS for column in ("listed", "weights", "directions")),
+)
+"""Names that arrays of `Annotations.to_arrays` may have."""
 
 
 def _same_column(ours: np.ndarray | None, theirs: np.ndarray | None) -> bool:

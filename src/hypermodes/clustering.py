@@ -8,6 +8,7 @@ import numpy as np
 
 from hypermodes.background import Quartiles, fences
 from hypermodes.construct.metrics import LARGEST, Metric
+from hypermodes.executors import executor_of
 from hypermodes.modes import find_modes
 from hypermodes.neighbourhoods import Neighbourhoods, crowding, new_levels, new_spacing
 from hypermodes.progress import Progress, tracker
@@ -115,6 +116,7 @@ def cluster_points(
     metric: Metric = "euclidean",
     index: Any = None,
     n_jobs: int | None = -1,
+    client: Any = None,
     progress: Progress = None,
 ) -> Clustering:
     """Find the clusters of points and leave out what belongs to none; nobody says how many there are.
@@ -132,6 +134,10 @@ def cluster_points(
         Neighbours in a hyperedge; ⌈log₂ n⌉ for n different points if not given, n - 1 at most.
     metric, index, n_jobs
         As in `NeighbourSearch`.
+    client : dask.distributed.Client, address of a scheduler, or "joblib", optional
+        Search for neighbours, most of the work, on the workers of a Dask cluster, or by the backend of
+        ``joblib.parallel_config``; unless distances are given, or found by an index. The result is the same
+        to the last bit.
     progress : bool or function
         As in `find_modes`.
 
@@ -150,9 +156,10 @@ def cluster_points(
     """
     check_wanted(n_clusters, threshold)
     check_count("n_neighbors", n_neighbors)
+    executor_of(client, n_jobs)  # what is no client is refused before the work
     with tracker(progress, 3, "clustering") as advance:
         fewest = FEWEST if n_clusters is None else 2
-        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs, fewest)
+        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs, fewest, client)
         advance(1)
         if around is None:
             advance(2)

@@ -1,24 +1,27 @@
-"""Blocks of starts on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
+"""Blocks of work on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
 
+import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
 from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
-
-from hypermodes.batch import Budget, Prepared
-from hypermodes.gathering import Gathered, shift_rows
+from distributed.protocol import pickle
 
 PATIENCE = 30  # seconds to wait for a scheduler, or for a worker
 _TRIES = (
     5  # times that Dask may give a block up because several workers died of it, or a call because of them
 )
 
-Rows = np.ndarray | range
+_LOST = object()
+_ALIGNED = 64  # bytes: where arrays begin in a file
 
 
 def connected(client: Any) -> AbstractContextManager[Any]:
@@ -31,30 +34,31 @@ def connected(client: Any) -> AbstractContextManager[Any]:
         raise ConnectionError(f"client: no Dask scheduler answers at {client!r}") from None
 
 
-def shifted(
-    client: Any, prepared: Prepared, blocks: Iterable[tuple[int, Rows]], budget: Budget
-) -> Generator[tuple[int, Gathered], None, None]:
+def each(
+    client: Any, function: Callable[[Any, Any], Any], shared: Any, jobs: Iterable[tuple[int, Any]]
+) -> Generator[tuple[int, Any], None, None]:
     """Give the outcome of each block as it is done; see to it that what is lost is done again."""
-    run, waiting = f"hypermodes-{uuid4().hex}", iter(blocks)
-    running: dict[Any, tuple[int, Rows]] = {}
-    again: list[tuple[int, Rows]] = []
+    run, waiting = f"hypermodes-{uuid4().hex}", iter(jobs)
+    running: dict[Any, tuple[int, Any]] = {}
+    again: list[tuple[int, Any]] = []
     tries: Counter[int] = Counter()
     done = as_completed(loop=client.loop, raise_errors=False)
     n_done, width = 0, _width(client)
-    _hand_out(client, run, prepared)
+    folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
+        _hand_out(client, run, shared, Path(folder.name))
         while True:
             while len(running) < width and (given := again.pop() if again else next(waiting, None)):
-                k, rows = given
-                future = client.submit(_shift, run, rows, budget, key=f"{run}-{k}-{tries[k]}")
+                k, job = given
+                future = client.submit(_do, run, function, job, key=f"{run}-{k}-{tries[k]}")
                 running[future] = given
                 done.add(future)
             if not running:
                 return
             future = next(done)
-            k, rows = running.pop(future)
+            k, job = running.pop(future)
             outcome = _outcome(client, future)
-            if outcome is not None:
+            if outcome is not _LOST:
                 yield k, outcome
                 n_done += 1
                 if n_done % width == 0:
@@ -65,34 +69,64 @@ def shifted(
                 raise ConnectionError(
                     f"client: block {k} was lost again and again with its workers; have they enough memory?"
                 )
-            again.append((k, rows))
+            again.append((k, job))
     finally:
         if client.status == "running":
             with suppress(OSError, CancelledError):
                 client.cancel(list(running), force=True)
                 client.unregister_worker_plugin(run)
+        folder.cleanup()  # workers that still map the file keep it until they let go
 
 
 class _Brought(WorkerPlugin):  # type: ignore[misc]
-    """What the kernels read, with every worker there is and every one that comes.
+    """What all blocks share, with every worker there is and every one that comes.
 
     The scheduler keeps it and hands it to workers as they start: it is not lost with them, as data that were
     only scattered would be.
     """
 
-    def __init__(self, prepared: Prepared) -> None:
-        self.prepared = prepared
+    def __init__(self, shared: Any) -> None:
+        self.shared = shared
 
 
-def _shift(run: str, rows: Rows, budget: Budget) -> Gathered:
-    """Shift a block, on a worker."""
-    return shift_rows(get_worker().plugins[run].prepared, rows, budget)
+class _Mapped(WorkerPlugin):  # type: ignore[misc]
+    """The same for workers of this host: arrays lie in a file that all of them map, and none has a copy."""
+
+    def __init__(self, shared: Any, path: Path) -> None:
+        arrays: list[memoryview] = []
+        self.frame = pickle.dumps(shared, buffer_callback=lambda buffer: arrays.append(buffer.raw()))
+        self.path, self.places, end = str(path), [], 0
+        with path.open("xb") as file:
+            for array in arrays:
+                file.write(bytes(-end % _ALIGNED))
+                begin = end + -end % _ALIGNED
+                file.write(array)
+                end = begin + array.nbytes
+                self.places.append((begin, end))
+
+    @cached_property
+    def shared(self) -> Any:
+        """What it was."""
+        memory = np.memmap(self.path, np.uint8, "r") if self.places else np.empty(0, np.uint8)
+        return pickle.loads(self.frame, buffers=[memory[begin:end] for begin, end in self.places])
 
 
-def _hand_out(client: Any, run: str, prepared: Prepared) -> None:
+def _do(run: str, function: Callable[[Any, Any], Any], job: Any) -> Any:
+    """Do a block, on a worker."""
+    return function(get_worker().plugins[run].shared, job)
+
+
+def _on_this_host(client: Any) -> bool:
+    """Whether scheduler and workers speak through loopback."""
+    addresses = (client.scheduler.address, *client.ncores())
+    return all(urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost") for address in addresses)
+
+
+def _hand_out(client: Any, run: str, shared: Any, folder: Path) -> None:
+    plugin = _Mapped(shared, folder / "shared") if _on_this_host(client) else _Brought(shared)
     for left in range(_TRIES, 0, -1):
         try:
-            client.register_plugin(_Brought(prepared.for_workers()), name=run)
+            client.register_plugin(plugin, name=run)
             return
         except (OSError, CancelledError):  # a worker died while it was sent
             if left == 1 or client.status != "running":
@@ -109,11 +143,11 @@ def _width(client: Any) -> int:
     return 3 * max(1, sum(client.ncores().values()))
 
 
-def _outcome(client: Any, future: Any) -> Gathered | None:
-    """What a block came to; None if it was lost with its workers."""
+def _outcome(client: Any, future: Any) -> Any:
+    """What a block came to, or that it was lost with its workers."""
     try:
         return future.result()
     except (KilledWorker, CancelledError):
         if client.status != "running":
             raise ConnectionError("client: the scheduler is gone") from None
-        return None
+        return _LOST

@@ -1,5 +1,6 @@
 """`HypergraphShift`: the clustering of `cluster_points` as a scikit-learn estimator."""
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -43,9 +44,10 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         A fitted index over the same points for approximate neighbours; see `NeighbourSearch`.
     n_jobs : int, default=None
         Threads; None and -1 are all cores. The result does not depend on it.
-    client : str or dask.distributed.Client, default=None
-        With ``selection="modes"``: shift on a Dask cluster, as in `find_modes`. The address of a scheduler is
-        better than a client, which scikit-learn cannot clone.
+    client : dask.distributed.Client, str, default=None
+        Search for neighbours, and with ``selection="modes"`` shift, on a Dask cluster: its client, or the
+        address of its scheduler. Or "joblib": by the backend of ``joblib.parallel_config``. The result does
+        not depend on it. Clones share the client; in a pickle or a copy it is the address of its scheduler.
     verbose : bool, default=False
         Draw a progress bar (needs tqdm).
 
@@ -112,6 +114,20 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise = tags.input_tags.positive_only = self._precomputed
         return tags
 
+    def __sklearn_clone__(self) -> Self:
+        bare = copy(self)
+        bare.client = None  # a connection cannot be copied; it is shared
+        made: Self = super(HypergraphShift, bare).__sklearn_clone__()
+        made.client = self.client
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        scheduler = getattr(state.get("client"), "scheduler", None)
+        if scheduler is not None:  # a connection stays in its process; others connect to the same place
+            state["client"] = scheduler.address
+        return state
+
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
@@ -138,6 +154,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             index=self.index,
             n_jobs=self._threads,
+            client=self.client,
             progress=bool(self.verbose),
         )
         self.clustering_ = clustering

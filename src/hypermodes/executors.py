@@ -1,13 +1,15 @@
-"""Where blocks of starts are shifted: in threads here, on the workers of a Dask cluster, or by joblib.
+"""Where work is done that comes in blocks: in threads here, on the workers of a Dask cluster, or by joblib.
 
-Blocks are independent and doing one twice changes nothing, so it does not matter where, when, in which order
-or how often a block is shifted: the result is the same to the last bit.
+Starts are shifted, rows are searched for neighbours, shapes are compared in blocks. These are independent,
+and doing one twice changes nothing, so it does not matter where, when, in which order or how often a block is
+done: the result is the same to the last bit.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -20,22 +22,33 @@ from hypermodes.threads import workers
 FEW = 16  # starts not worth a thread
 REMOTE_BLOCK = 8192  # starts a block that travels, or is kept in a file: a tenth of a second, or more
 
+Shared = TypeVar("Shared")
+In = TypeVar("In")
+Out = TypeVar("Out")
 Block = tuple[int, np.ndarray]
 """The number of a block, and its rows."""
 Outcomes = Generator[tuple[int, Gathered], None, None]
 
 
 class Executor(Protocol):
-    """Shifts blocks of starts somewhere."""
+    """Does blocks of work somewhere."""
 
     @property
     def block(self) -> int:
         """Starts a block should have."""
 
     def shifted(self, prepared: Prepared, blocks: Iterable[Block], budget: Budget) -> Outcomes:
-        """Give the number and the outcome of each block as it is done, in any order.
+        """Give the number and the outcome of each block of starts as it is done, in any order.
 
         What is still to do is called off when the generator is closed.
+        """
+
+    def each(
+        self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
+    ) -> Generator[tuple[int, Out], None, None]:
+        """The same for any work: give the number k and ``function(shared, job)`` of each (k, job).
+
+        The function is found by its name elsewhere; what is shared travels once a worker.
         """
 
 
@@ -52,76 +65,116 @@ class Threads:
 
     def shifted(self, prepared: Prepared, blocks: Iterable[Block], budget: Budget) -> Outcomes:
         """Shift them here."""
-        stop = np.zeros(1, dtype=np.int64)
-        width, waiting = workers(self.n_jobs), iter(blocks)
+        stop = np.zeros(1, dtype=np.int64)  # the kernels look at this after every start
+
+        def shift(rows: np.ndarray) -> Gathered:
+            return shift_rows(prepared, rows, budget, stop)
+
+        return self._pooled(shift, blocks, lambda rows: rows.size <= FEW, lambda: stop.fill(1))
+
+    def each(
+        self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
+    ) -> Generator[tuple[int, Out], None, None]:
+        """Do them here."""
+        return self._pooled(partial(function, shared), jobs, lambda job: False, lambda: None)
+
+    def _pooled(
+        self,
+        do: Callable[[In], Out],
+        jobs: Iterable[tuple[int, In]],
+        at_once: Callable[[In], bool],
+        call_off: Callable[[], None],
+    ) -> Generator[tuple[int, Out], None, None]:
+        width, waiting = workers(self.n_jobs), iter(jobs)
         with ThreadPoolExecutor(max_workers=width) as pool:
-            running: dict[Future[Gathered], int] = {}
+            running: dict[Future[Out], int] = {}
             try:
                 while True:
                     while len(running) < 2 * width and (given := next(waiting, None)):
-                        k, rows = given
-                        if rows.size <= FEW:
-                            yield k, shift_rows(prepared, rows, budget, stop)
+                        k, job = given
+                        if at_once(job):
+                            yield k, do(job)
                         else:
-                            running[pool.submit(shift_rows, prepared, rows, budget, stop)] = k
+                            running[pool.submit(do, job)] = k
                     if not running:
                         return
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         yield running.pop(future), future.result()
             finally:
-                stop[0] = 1  # the kernels look at this after every start
+                call_off()
                 for future in running:
                     future.cancel()
 
 
-@dataclass(frozen=True)
-class Joblib:
-    """Whatever ``joblib.parallel_config`` says: processes, or another backend."""
+class _Elsewhere:
+    """What executors that send their work away have in common."""
 
     block = REMOTE_BLOCK
 
     def shifted(self, prepared: Prepared, blocks: Iterable[Block], budget: Budget) -> Outcomes:
-        """Shift them where joblib does its work."""
+        """Shift them there."""
+        sent = ((k, (_sent(rows), budget)) for k, rows in blocks)
+        return self.each(_shift, prepared.for_workers(), sent)
+
+    def each(
+        self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
+    ) -> Generator[tuple[int, Out], None, None]:
+        """Do them there."""
+        raise NotImplementedError
+
+
+def _shift(prepared: Prepared, job: tuple[np.ndarray | range, Budget]) -> Gathered:
+    return shift_rows(prepared, *job)
+
+
+@dataclass(frozen=True)
+class Joblib(_Elsewhere):
+    """Whatever ``joblib.parallel_config`` says: processes, or another backend."""
+
+    def each(
+        self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
+    ) -> Generator[tuple[int, Out], None, None]:
+        """Do them where joblib does its work."""
         from joblib import Parallel, delayed
 
-        run, shared = uuid4().hex, prepared.for_workers()
-        tasks = (delayed(_remembered)(run, shared, k, _sent(rows), budget) for k, rows in blocks)
+        run = uuid4().hex
+        tasks = (delayed(_remembered)(run, function, shared, k, job) for k, job in jobs)
         yield from Parallel(return_as="generator_unordered")(tasks)
 
 
-_KEPT: dict[str, Prepared] = {}
+_KEPT: dict[str, Any] = {}
 
 
 def _remembered(
-    run: str, prepared: Prepared, k: int, rows: np.ndarray | range, budget: Budget
-) -> tuple[int, Gathered]:
-    """Shift a block with what the first one of this run brought here: scratch arrays are made once."""
+    run: str, function: Callable[[Shared, In], Out], shared: Shared, k: int, job: In
+) -> tuple[int, Out]:
+    """Do a block with what the first one of this run brought here: what is made from it is made once."""
     if run not in _KEPT:
         _KEPT.clear()
-        _KEPT[run] = prepared
-    return k, shift_rows(_KEPT[run], rows, budget)
+        _KEPT[run] = shared
+    return k, function(_KEPT[run], job)
 
 
 @dataclass(frozen=True)
-class Dask:
+class Dask(_Elsewhere):
     """Workers of a Dask cluster, through its client, or the address of its scheduler.
 
-    What the kernels read is sent to every worker once; or, if it lies in a folder, opened by each of them in
-    place. A worker that dies takes with it what it was doing, which others do again. See `clusters`.
+    What is shared is sent to every worker once; a hypergraph that lies in a folder is opened by each of them
+    in place. A worker that dies takes with it what it was doing, which others do again. See `clusters`.
     """
 
     client: Any
-    block = REMOTE_BLOCK
 
-    def shifted(self, prepared: Prepared, blocks: Iterable[Block], budget: Budget) -> Outcomes:
-        """Shift them on the workers."""
+    def each(
+        self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
+    ) -> Generator[tuple[int, Out], None, None]:
+        """Do them on the workers."""
         try:
-            from hypermodes.clusters import connected, shifted
+            from hypermodes.clusters import connected, each
         except ImportError:
             raise ImportError("client: a Dask cluster needs Dask: install hypermodes[dask]") from None
-        sent = ((k, _sent(rows)) for k, rows in blocks)
         with connected(self.client) as client:
-            yield from shifted(client, prepared, sent, budget)
+            yield from each(client, function, shared, jobs)
 
 
 def _sent(rows: np.ndarray) -> np.ndarray | range:

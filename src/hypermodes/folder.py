@@ -12,6 +12,7 @@ n_incidences are in ``meta.json``, with the type, length and BLAKE2b digest of e
 ``row_…``                               what the kernels read: hyperedges without the vertices nobody shares,
                                         twins as one (see `layout`)
 ``vertices.json``, ``labels.json``      names, if they are not 0, 1, 2, …
+``annotations_…``                       what is said beyond that, if anything; JSON in bytes where no numbers
 ======================================  =====================================================================
 """
 
@@ -29,6 +30,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes import labels as names
+from hypermodes.annotations import ARRAYS as ANNOTATIONS
+from hypermodes.annotations import Annotations
 from hypermodes.columns import PIECE, Column, Entry, digest_of, mapped
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.transposing import row_ranges, transpose
@@ -69,7 +72,7 @@ def write_folder(
 
     Notes
     -----
-    Annotations, which no algorithm looks at, are not kept: `Hypergraph.save` keeps them.
+    Annotations of a hypergraph are kept; those of blocks are not (see `FolderWriter`).
 
     Examples
     --------
@@ -80,12 +83,13 @@ def write_folder(
     ...     open(f"{place}/small") == H
     True
     """
+    annotations = None
     if isinstance(hypergraph, Hypergraph):
-        n_vertices, vertices = hypergraph.n_vertices, hypergraph.vertices
+        n_vertices, vertices, annotations = hypergraph.n_vertices, hypergraph.vertices, hypergraph.annotations
         hypergraph = (hypergraph,)
     if n_vertices is None:
         raise ValueError("n_vertices: blocks do not say how many vertices there are in all; got None")
-    with FolderWriter(path, n_vertices, vertices=vertices, memory=memory) as writer:
+    with FolderWriter(path, n_vertices, vertices=vertices, annotations=annotations, memory=memory) as writer:
         for block in hypergraph:
             writer.append(block)
 
@@ -101,6 +105,8 @@ class FolderWriter:
         Number of vertices in all.
     vertices : iterable of hashables, optional
         Their names; 0, 1, 2, … if not given.
+    annotations : Annotations, optional
+        What is said of the whole. Those of single blocks are not kept.
     memory : int
         Bytes to use, about, besides 32 for each vertex and hyperedge.
 
@@ -127,8 +133,12 @@ class FolderWriter:
         n_vertices: int,
         *,
         vertices: Iterable[Hashable] | None = None,
+        annotations: Annotations | None = None,
         memory: int = 1 << 28,
     ) -> None:
+        if not isinstance(annotations, Annotations | None):
+            raise ValueError(f"annotations: expected Annotations or None; got {annotations!r}")
+        self._annotations = annotations
         self.path = Path(path)
         if isinstance(n_vertices, bool) or not isinstance(n_vertices, int | np.integer):
             raise ValueError(f"n_vertices: expected a whole number; got {n_vertices!r}")
@@ -204,6 +214,7 @@ class FolderWriter:
             return
         if self.n_edges == 0:
             raise ValueError("block: expected at least one hyperedge in all; got none")
+        self._write_annotations()
         for name in tuple(self._columns):
             self._finish(name)
         pointers, vertices = self._stored("edge_pointers"), self._stored("edge_vertices")
@@ -383,7 +394,13 @@ class FolderWriter:
         if not isinstance(self._vertices, range):
             (self._folder / "vertices.json").write_bytes(names.encode("vertices", self._vertices).tobytes())
 
-    def _column(self, name: str, kind: str) -> Column:
+    def _write_annotations(self) -> None:
+        if self._annotations is not None:
+            self._annotations.check(self.n_vertices, self.n_edges, self.n_incidences)
+            for name, array in self._annotations.to_arrays().items():
+                self._column(name, array.dtype.newbyteorder("<")).append(array)
+
+    def _column(self, name: str, kind: Any) -> Column:
         self._columns[name] = Column(self._folder / f"{name}.npy", kind)
         return self._columns[name]
 
@@ -417,7 +434,8 @@ def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  
 
     Notes
     -----
-    Names are read, if there are any: leave vertices and hyperedges 0, 1, 2, … where there are very many.
+    Names and attributes are read, if there are any: leave vertices and hyperedges 0, 1, 2, … where there are
+    very many.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -425,7 +443,7 @@ def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  
         raise FileNotFoundError(f"path: {os.fspath(path)!r} {kind}; expected a folder that write_folder made")
     try:
         return _opened(folder.resolve(), verify)
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
             f"path: {os.fspath(path)!r} is not a hypergraph written by hypermodes: {reason}"
@@ -504,6 +522,10 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
         name: _names(folder, meta["names"], name, n)
         for name, n in (("vertices", n_vertices), ("labels", n_edges))
     }
+    said = {name: column(name, *columns[name][:2]) for name in ANNOTATIONS if name in columns}
+    for name in said:
+        if said[name].dtype == np.uint8 and digest_of(said[name]) != columns[name][2]:
+            raise ValueError(f"{name}.npy is not as it was written")  # before it is taken for JSON
     fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
     hypergraph = Hypergraph._trusted(
         incidence=_canonical(sp.csc_array((values[0], *by_edge), shape=(n_vertices, n_edges), copy=False)),
@@ -513,6 +535,7 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
         weights=weights,
         edge_degrees=degrees,
         is_soft=soft,
+        annotations=Annotations.from_arrays(said, n_vertices, n_edges, n_incidences),
         **listed,
         _stored_rows=rows,
         _reopened_by=(reopen, (str(folder), fingerprint)),

@@ -12,6 +12,7 @@ from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
+from hypermodes.threads import argsorted
 from hypermodes.tree import ModeTree
 
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
@@ -63,7 +64,14 @@ class Neighbourhoods:
 
     @classmethod
     def around(
-        cls, points: Any, n_neighbors: int | None, metric: Metric, index: Any, n_jobs: int | None, fewest: int
+        cls,
+        points: Any,
+        n_neighbors: int | None,
+        metric: Metric,
+        index: Any,
+        n_jobs: int | None,
+        fewest: int,
+        client: Any = None,
     ) -> "Neighbourhoods | None":
         """Find the neighbours of different points; None if there are fewer than ``fewest``, or none apart."""
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
@@ -73,7 +81,7 @@ class Neighbourhoods:
             raise ValueError("points: expected at least one point; got none")
         rows = place = np.arange(points.shape[0])
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
-            rows, place = _different(points)
+            rows, place = _different(points, n_jobs)
             points = points[rows][:, rows] if given else points[rows]
             search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
         else:
@@ -82,7 +90,8 @@ class Neighbourhoods:
         if n < fewest:
             return None
         weights = np.bincount(place, minlength=n) * (n / place.size)
-        neighbours = search.neighbours(min(n_neighbors or int(np.ceil(np.log2(n))), n - 1))
+        k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
+        neighbours = search.neighbours(k, client=client)
         reach = neighbours.distances[:, -1]
         if not reach.any():
             return None
@@ -103,7 +112,7 @@ class Neighbourhoods:
         links = neighbour_links(self.neighbours, self.density, n_jobs, forest=True)
         nearest = partial(self._nearest, n_jobs=n_jobs)
         links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
-        return ModeTree.grow(links, self.weights)
+        return ModeTree.grow(links, self.weights, n_jobs)
 
     def to_new(self, points: Any, k: int) -> Neighbours:
         """The k nearest of the different points to each new one; what is precomputed is to every row."""
@@ -164,18 +173,18 @@ def crowding(own: np.ndarray | float, weights: np.ndarray, indices: np.ndarray) 
     return (own + around) / (indices.shape[1] + 1)
 
 
-def _different(points: Any) -> tuple[np.ndarray, np.ndarray]:
+def _different(points: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows that differ, near ones near each other, and which of them each row is.
 
     Their order depends on the points only, not on the order they came in.
     """
-    order = row_order(points)
+    order = row_order(points, n_jobs)
     new = new_rows(points[order])
     rows, place = order[new], np.empty_like(order)
     place[order] = np.cumsum(new) - 1
     if sp.issparse(points):
         return rows, place
-    near = np.argsort(_along_curve(points[rows, :2]), kind="stable")
+    near = argsorted(_along_curve(points[rows, :2]), n_jobs)
     rank = np.empty_like(near)
     rank[near] = np.arange(near.size)
     return rows[near], rank[place]

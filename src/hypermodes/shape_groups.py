@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hypermodes.affinity_groups import AffinityGroups, group_affinity
+from hypermodes.executors import executor_of
 from hypermodes.files import make_folder, write_csv
 from hypermodes.images import shrink
 from hypermodes.progress import Progress, tracker
@@ -97,6 +98,7 @@ def group_shapes(
     n_neighbors: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     n_jobs: int | None = -1,
+    client: Any = None,
     progress: Progress = None,
 ) -> ShapeGroups:
     """Find groups of shapes that look alike, wherever they lie, however large, turned or mirrored.
@@ -110,8 +112,8 @@ def group_shapes(
         As in `group_affinity`.
     cache : path of a folder, optional
         Where distances are kept: an interrupted run goes on from there, and the next is quick.
-    n_jobs, progress
-        As in `find_modes`.
+    n_jobs, client, progress
+        As in `find_modes`; a client's workers compare the shapes.
 
     Notes
     -----
@@ -128,13 +130,14 @@ def group_shapes(
     """
     check_count("n_groups", n_groups)
     check_count("n_neighbors", n_neighbors)
+    executor_of(client, n_jobs)  # what is no client is refused before the work
     given = read_silhouettes(shapes) if isinstance(shapes, str | os.PathLike) else _masks(shapes)
     if not 2 <= len(given) <= MOST:
         raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
     if cache is not None:
         make_folder(Path(cache))
     names, contexts, thumbnails = _described(given, len(given), progress)
-    distances = shape_distances(contexts, cache=cache, n_jobs=n_jobs, progress=progress)
+    distances = shape_distances(contexts, cache=cache, n_jobs=n_jobs, client=client, progress=progress)
     groups = group_affinity(
         distances, n_groups, kind="distance", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
     )

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hypermodes.threads import in_threads
+from hypermodes.threads import argsorted, in_threads
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
@@ -104,7 +104,7 @@ class ModeTree:
     mass: np.ndarray
 
     @classmethod
-    def grow(cls, links: Links, mass: np.ndarray) -> Self:
+    def grow(cls, links: Links, mass: np.ndarray, n_jobs: int | None = 1) -> Self:
         """Join points by their links, highest first. They must join all."""
         from hypermodes._kernels.trees import merge_tree
 
@@ -117,14 +117,23 @@ class ModeTree:
         for part in (left, right):
             if part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n):
                 raise ValueError(f"links: expected pairs of points 0 … {n - 1}")
-        links = Links(left, right, level).forest(n)
-        order = np.argsort(-links.level, kind="stable")
+        links = Links(left, right, level)
+        if left.size >= n:  # else they are a tree, or no tree can be made of them
+            links = links.forest(n)
+        order = argsorted(-links.level, n_jobs)
+        short = np.int32 if 2 * n < np.iinfo(np.int32).max else np.int64
+        left, right, level = (
+            links.left[order].astype(short),
+            links.right[order].astype(short),
+            links.level[order],
+        )
         mass = np.concatenate((mass, np.zeros(n - 1)))
+        parent = np.arange(2 * n - 1, dtype=short)
         children, made_by = np.empty((n - 1, 2), np.int64), np.empty(n - 1, np.int64)
-        if merge_tree(links.left, links.right, order, mass, children, made_by) < n - 1:
+        if merge_tree(left, right, parent, mass, children, made_by) < n - 1:
             raise ValueError("links: expected links that join all points; some groups have none between them")
-        ends = np.column_stack((links.left[made_by], links.right[made_by])).astype(np.int64)
-        for array in (children, ends, heights := links.level[made_by], mass):
+        ends = np.column_stack((left[made_by], right[made_by])).astype(np.int64)
+        for array in (children, ends, heights := level[made_by], mass):
             array.flags.writeable = False
         return cls(children, ends, heights, mass)
 

@@ -73,7 +73,9 @@ def test_a_cluster_is_asked_and_gives_the_same(run, meetings, monkeypatch):
         protocol="tcp://",
         processes=False,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
     ) as cluster:
-        answer = run("modes", meetings, "--scheduler", cluster.scheduler_address)
-    assert answer == run("modes", meetings)
+        answers = [
+            run(name, meetings, "--scheduler", cluster.scheduler_address) for name in ("modes", "cluster")
+        ]
+    assert answers == [run("modes", meetings), run("cluster", meetings)]

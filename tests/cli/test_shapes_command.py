@@ -161,7 +161,7 @@ def test_distances_are_kept_and_used_again(run, folder, tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(distances, "_block", never)
+    monkeypatch.setattr(distances, "_compared", never)
     assert run("shapes", folder, "--out", "-", "--cache", tmp_path / "kept") == first
 
 
@@ -169,7 +169,7 @@ def test_an_interrupted_command_leaves_what_is_done_and_goes_on_from_there(
     run, folder, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(distances, "_BLOCK", 8)
-    compute, calls = distances._block, []
+    compute, calls = distances._compared, []
 
     def block(*given):
         calls.append(given[-1])
@@ -177,7 +177,7 @@ def test_an_interrupted_command_leaves_what_is_done_and_goes_on_from_there(
             raise KeyboardInterrupt
         return compute(*given)
 
-    monkeypatch.setattr(distances, "_block", block)
+    monkeypatch.setattr(distances, "_compared", block)
     options = ("--cache", tmp_path / "kept", "--jobs", "1", "--out", tmp_path / "out")
     code, out, err = run("shapes", folder, *options)
     assert (code, out, err) == (130, "", "hypermodes: interrupted\n")

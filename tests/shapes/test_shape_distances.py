@@ -116,8 +116,8 @@ def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypat
     assert 0 < len(kept) < 5
     kept[0].write_bytes(kept[0].read_bytes()[:50])  # damaged: made again
     calls = []
-    compute = module._block
-    monkeypatch.setattr(module, "_block", lambda *a: calls.append(a[-1]) or compute(*a))
+    compute = module._compared
+    monkeypatch.setattr(module, "_compared", lambda *a: calls.append(a[-1]) or compute(*a))
     np.testing.assert_array_equal(shape_distances(contexts, cache=tmp_path), table)
     assert len(calls) == 5 - len(kept) + 1
     calls.clear()

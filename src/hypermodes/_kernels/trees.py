@@ -84,21 +84,21 @@ def spanning_tree(left, right, level, n):
 
 
 @njit(**OPTIONS)
-def merge_tree(left, right, order, mass, children, links):
-    """Kruskal: join the ends of the links in the given order; the number of merges.
+def merge_tree(left, right, parent, mass, children, links):
+    """Kruskal: join the ends of the links, which are in order; the number of merges.
 
-    `mass` has room for the merges behind the points. `links` says which link made each merge.
+    `mass` has room for the merges behind the points, and so has `parent`, which counts up: short integers if
+    they will do, since the time goes into finding them in memory. `links` says which link made each merge.
     """
     n = children.shape[0] + 1
-    parent = np.arange(2 * n - 1)
     m = 0
-    for t in range(order.size):
-        a = find(parent, left[order[t]])
-        b = find(parent, right[order[t]])
+    for t in range(left.size):
+        a = find(parent, left[t])
+        b = find(parent, right[t])
         if a != b:
             parent[a] = parent[b] = n + m
             mass[n + m] = mass[a] + mass[b]
-            children[m, 0], children[m, 1], links[m] = a, b, order[t]
+            children[m, 0], children[m, 1], links[m] = a, b, t
             m += 1
             if m == n - 1:
                 break

@@ -24,6 +24,7 @@ from hypermodes.cli.options import (
     add_progress,
     add_reading,
     add_results,
+    add_scheduler,
     command,
     share,
     whole,
@@ -99,6 +100,7 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         "--neighbors", type=whole(1), metavar="N", help="neighbours a point looks at; log2 n if not given"
     )
     add_jobs(parser)
+    add_scheduler(parser, "search for neighbours, or shift,")
     add_progress(parser)
     add_results(parser, "the label of every vertex and hyperedge, or of every point")
 
@@ -146,6 +148,7 @@ def _of_points(arguments: argparse.Namespace, given: "PointTable") -> Answer:
         n_neighbors=arguments.neighbors,
         metric=arguments.metric or "euclidean",
         n_jobs=arguments.jobs,
+        client=arguments.scheduler,
         progress=wants_bar(arguments),
     )
     labels = clustering.assigned if arguments.outliers == "assign" else clustering.labels
@@ -248,6 +251,7 @@ def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> A
         arguments.k,
         threshold=arguments.threshold,
         n_jobs=arguments.jobs,
+        client=arguments.scheduler,
         progress=wants_bar(arguments),
     )
     return Answer(

@@ -14,6 +14,7 @@ from hypermodes.cli.options import (
     add_progress,
     add_reading,
     add_results,
+    add_scheduler,
     arrays_path,
     command,
     whole,
@@ -72,9 +73,7 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
 
 def _add_scale(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("long runs and many machines")
-    group.add_argument(
-        "--scheduler", metavar="ADDRESS", help="shift on a Dask cluster: tcp://HOST:PORT of its scheduler"
-    )
+    add_scheduler(group, "shift")
     group.add_argument(
         "--results", metavar="FOLDER", help="keep what is done as it is done, to go on from if it is ended"
     )
@@ -87,8 +86,6 @@ def _run(arguments: argparse.Namespace) -> None:
     check_targets(arguments, "out", "report", "save")
     if arguments.resume and arguments.results is None:
         arguments.misused("--resume: say --results FOLDER, the run to go on with")
-    if arguments.scheduler is not None and "://" not in arguments.scheduler:
-        arguments.misused(f"--scheduler: expected tcp://HOST:PORT; got {arguments.scheduler!r}")
     import hypermodes
 
     with on_disk(arguments) as path:

@@ -152,6 +152,16 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_scheduler(parser: Any, what: str) -> None:
+    """Add the address of a Dask cluster; ``parser`` may be a group of one."""
+    parser.add_argument(
+        "--scheduler",
+        type=scheduler_address,
+        metavar="ADDRESS",
+        help=f"{what} on a Dask cluster: tcp://HOST:PORT of its scheduler",
+    )
+
+
 # -- types ----------------------------------------------------------------------------------------------
 
 
@@ -164,6 +174,13 @@ def whole(least: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def scheduler_address(text: str) -> str:
+    """The address of a Dask scheduler."""
+    if "://" not in text:
+        raise argparse.ArgumentTypeError(f"expected tcp://HOST:PORT; got {text!r}")
+    return text
 
 
 def share(text: str) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypermodes.cli.documents import Table, opening, print_csv, print_json
-from hypermodes.cli.options import STANDARD, Commands, add_jobs, add_progress, command, whole
+from hypermodes.cli.options import STANDARD, Commands, add_jobs, add_progress, add_scheduler, command, whole
 from hypermodes.cli.terminal import amount, fitted, listed, safe, wants_bar
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         "--cache", type=Path, metavar="FOLDER", help="keep distances here, to go on from or to use again"
     )
     add_jobs(parser)
+    add_scheduler(parser, "compare shapes")
     add_progress(parser)
     group = parser.add_argument_group("results")
     group.add_argument(
@@ -91,6 +92,7 @@ def _run(arguments: argparse.Namespace) -> None:
         n_neighbors=arguments.neighbors,
         cache=arguments.cache,
         n_jobs=arguments.jobs,
+        client=arguments.scheduler,
         progress=wants_bar(arguments),
     )
     written = [] if folder is None else _write(found, folder, arguments.file)

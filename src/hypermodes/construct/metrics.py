@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from hypermodes.threads import argsorted
+
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
 
 _MINKOWSKI = {
@@ -169,7 +171,7 @@ def geometry_of(metric: Any, points: Any) -> Geometry:
     return general
 
 
-def row_order(places: Any) -> np.ndarray:
+def row_order(places: Any, n_jobs: int | None = 1) -> np.ndarray:
     """The rows in an order that depends on what they hold only; equal rows stay in theirs.
 
     Dense rows are ordered by their coordinates, the first counting most; sparse ones by what is stored.
@@ -181,7 +183,7 @@ def row_order(places: Any) -> np.ndarray:
         ]
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     first = places[:, 0]
-    order = np.argsort(first, kind="stable")
+    order = argsorted(first, n_jobs)
     if (first[order[1:]] == first[order[:-1]]).any():
         order = np.lexsort(places.T[::-1])
     return order

@@ -1,13 +1,26 @@
 """Nearest neighbours of points: what is given is checked here and searched in one of several ways."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.construct.metrics import Metric, geometry_of
-from hypermodes.construct.searching import Brought, Exact, Search, Table, pieces, row_type
+from hypermodes.construct.searching import (
+    Block,
+    Brought,
+    Exact,
+    Search,
+    Table,
+    check_index,
+    pieces,
+    row_type,
+)
+from hypermodes.executors import executor_of
 from hypermodes.threads import workers
 
 
@@ -114,25 +127,40 @@ class NeighbourSearch:
     def __init__(
         self, points: Any, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int | None = -1
     ):
-        threads = workers(n_jobs)
+        self._threads = workers(n_jobs)
         self._given = isinstance(metric, str) and metric == "precomputed"
         if self._given and index is not None:
             raise ValueError("index: precomputed distances leave nothing to search; give one or the other")
         if self._given:
             self._points = _checked_distances(points)
-            self._search: Search = Table()
-        else:
-            self._points = _checked_points("points", points)
-            self._search = Exact.among(self._points, geometry_of(metric, self._points), threads)
+            return
+        self._points = _checked_points("points", points)
+        self._geometry = geometry_of(metric, self._points)
+        self._geometry.enter("points", self._points)  # refused now, not when it is first searched
+        self._index = index
         if index is not None:
-            self._search = Brought(index, self._search)
+            check_index(index)
 
-    def neighbours(self, k: int) -> Neighbours:
-        """The k nearest neighbours of each of the points, itself not counted."""
+    @cached_property
+    def _search(self) -> Search:
+        """What is searched with, made when it is first asked: to have points checked costs little."""
+        if self._given:
+            return Table()
+        places = self._geometry.enter("points", self._points)
+        exact = Exact.among(places, self._geometry, self._threads)
+        return exact if self._index is None else Brought(self._index, exact)
+
+    def neighbours(self, k: int, *, client: Any = None) -> Neighbours:
+        """The k nearest neighbours of each of the points, itself not counted.
+
+        With a ``client``, as in `find_modes`, exact search is done on its workers, in blocks of rows.
+        """
         n = self._points.shape[0]
         _check_number(k)
         if n <= k:
             raise ValueError(f"points: expected more than k = {k} points; got {n}")
+        if client is not None and isinstance(self._search, Exact):
+            return self._gathered(n, int(k), self._sent(self._search, int(k), client))
         return self._collected(self._points, np.arange(n), int(k))
 
     def neighbours_of(self, new_points: Any, k: int) -> Neighbours:
@@ -154,24 +182,52 @@ class NeighbourSearch:
         return self._collected(new, None, int(k))
 
     def _collected(self, points: Any, own: np.ndarray | None, k: int) -> Neighbours:
-        shape = (points.shape[0], k)
-        indices, distances = np.empty(shape, row_type(self._points.shape[0])), np.empty(shape)
-        for rows, found, apart in self._search.blocks(points, own, k):
+        return self._gathered(points.shape[0], k, self._search.blocks(points, own, k))
+
+    def _gathered(self, n: int, k: int, blocks: Iterator[Block]) -> Neighbours:
+        indices, distances = np.empty((n, k), row_type(self._points.shape[0])), np.empty((n, k))
+        for rows, found, apart in blocks:
             indices[rows], distances[rows] = found, apart
         return Neighbours(indices, distances)
 
+    def _sent(self, search: Exact, k: int, client: Any) -> Iterator[Block]:
+        """The neighbours of all points, found elsewhere."""
+        jobs = ((i, (own, k)) for i, own in enumerate(search.shares(k)))
+        executor = executor_of(client, 1)
+        with closing(executor.each(_found, replace(search, threads=1), jobs)) as done:
+            for _, block in done:
+                yield block
+
+
+def _found(search: Exact, job: tuple[np.ndarray, int]) -> Block:
+    """Neighbours of some of the points that are searched among."""
+    own, k = job
+    indices, distances = np.empty((own.size, k), row_type(search.n)), np.empty((own.size, k))
+    for rows, found, apart in search.blocks(None, own, k):
+        indices[rows], distances[rows] = found, apart
+    return own, indices, distances
+
 
 def nearest_neighbours(
-    points: Any, k: int, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int | None = -1
+    points: Any,
+    k: int,
+    *,
+    metric: Metric = "euclidean",
+    index: Any = None,
+    n_jobs: int | None = -1,
+    client: Any = None,
 ) -> Neighbours:
     """The k nearest neighbours of each point, itself not counted; arguments as in `NeighbourSearch`.
+
+    With a ``client``, as in `find_modes`, exact search is done on the workers of a Dask cluster, or by
+    joblib. The result is the same to the last bit.
 
     Examples
     --------
     >>> nearest_neighbours([[0.0], [1.0], [3.0], [7.0]], 1).distances.ravel()
     array([1., 1., 2., 4.])
     """
-    return NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs).neighbours(k)
+    return NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs).neighbours(k, client=client)
 
 
 # -- checks, made once at the border ------------------------------------------------------------------

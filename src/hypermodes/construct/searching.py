@@ -16,11 +16,12 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hypermodes.construct.metrics import LARGEST, Geometry, Straight, new_rows, row_order
-from hypermodes.threads import workers
+from hypermodes.threads import as_done, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
 _TREE_DIMENSIONS = 12
 _SPARE = 8  # candidates beyond k that brute force looks at, so that rounding rarely calls for a second look
+_WORTH = 64  # times as many distances as memory should hold at once, in a block that is sent away
 
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows asked for, their neighbours, the distances
 
@@ -43,11 +44,10 @@ class Exact:
     threads: int
 
     @classmethod
-    def among(cls, points: Any, geometry: Geometry, threads: int) -> "Exact":
-        """Put the points into the order of their coordinates, as the metric sees them."""
-        places = geometry.enter("points", points)
+    def among(cls, places: Any, geometry: Geometry, threads: int) -> "Exact":
+        """Put points, as the metric sees them, into the order of their coordinates."""
         n = places.shape[0]
-        order = row_order(places).astype(row_type(n))
+        order = row_order(places, threads).astype(row_type(n))
         return cls(places[order], order, n, geometry, threads)
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
@@ -55,6 +55,20 @@ class Exact:
         fitted = own is not None
         queries = self.places[self.rank[own]] if fitted else self.geometry.enter("new_points", points)
         yield from self._thinned(k)._nearest(queries, own, k)
+
+    def __reduce__(self) -> Any:
+        """Trees and ranks are made where they are needed: faster than to have them sent."""
+        return Exact, (self.places, self.order, self.n, self.geometry, self.threads)
+
+    def shares(self, k: int) -> Iterator[np.ndarray]:
+        """All rows, cut into blocks that are worth a way to other machines: some tenths of a second each."""
+        each = 4 * (k + 1) if self._by_leaves else max(4 * (k + 1), self.order.size // _WORTH)
+        return pieces(self.order, each)
+
+    @property
+    def _by_leaves(self) -> bool:
+        straight = isinstance(self.geometry, Straight) and not sp.issparse(self.places)
+        return straight and self.places.shape[1] <= _TREE_DIMENSIONS
 
     @cached_property
     def rank(self) -> np.ndarray:
@@ -71,19 +85,28 @@ class Exact:
 
     def _thinned(self, k: int) -> "Exact":
         """Without those behind the first k + 1 at one place: n points at one place would take n² steps."""
-        near = self._turn <= k
-        if near.all():
-            return self
-        return Exact(self.places[near], self.order[near], self.n, self.geometry, self.threads)
+        thin = self._thin.get(k)
+        if thin is None:
+            near, thin = self._turn <= k, self
+            if not near.all():
+                thin = Exact(self.places[near], self.order[near], self.n, self.geometry, self.threads)
+            self._thin.clear()
+            self._thin[k] = thin
+        return thin
+
+    @cached_property
+    def _thin(self) -> "dict[int, Exact]":
+        """What was asked for last: blocks of one search share it, and its tree."""
+        return {}
 
     def _nearest(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         own = None if own is None else self.rank[own]
         if not isinstance(self.geometry, Straight):
             found_blocks = self._by_all_distances(queries, own, k)
-        elif sp.issparse(queries) or queries.shape[1] > _TREE_DIMENSIONS:
-            found_blocks = self._by_brute_force(queries, own, k, self.geometry)
-        else:
+        elif self._by_leaves:
             found_blocks = self._by_tree(queries, own, k, self.geometry)
+        else:
+            found_blocks = self._by_brute_force(queries, own, k, self.geometry)
         for rows, found, apart in found_blocks:
             yield rows, self.order[found], self.geometry.leave(apart)
 
@@ -96,15 +119,17 @@ class Exact:
         everyone = own is not None and own.size == self.order.size
         leaves = self._tree if everyone else cKDTree(queries, balanced_tree=False)
         visit = self.order[leaves.indices] if everyone else leaves.indices
-        ask = k if own is None else k + 1
-        for rows in pieces(
-            visit, 4 * ask
-        ):  # 8 MB: more would be given back to the system, cleared, and asked for
-            apart, found = self._tree.query(queries[rows], ask, p=space.p, workers=self.threads)
+        tree, ask = self._tree, k if own is None else k + 1
+
+        def nearest(rows: np.ndarray) -> Block:
+            apart, found = tree.query(queries[rows], ask, p=space.p)
             apart, found = apart.reshape(-1, ask), found.reshape(-1, ask)
             if own is not None:
                 found, apart = _without(own[rows], found, apart)
-            yield rows, found, apart
+            return rows, found, apart
+
+        # 8 MB: more would be given back to the system, cleared, and asked for.
+        yield from as_done(self.threads, nearest, pieces(visit, 4 * ask))
 
     def _by_all_distances(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         for rows in pieces(np.arange(queries.shape[0]), self.order.size):
@@ -216,15 +241,19 @@ class Table:
         return np.arange(n), graph.indices[first], graph.data[first]
 
 
+def check_index(index: Any) -> None:
+    """See that something can be asked for neighbours."""
+    if not any(callable(getattr(index, name, None)) for name in ("kneighbors", "search")):
+        raise ValueError(
+            "index: expected a fitted index with kneighbors(X, n_neighbors, return_distance) or "
+            f"search(X, k); got a {type(index).__name__}"
+        )
+
+
 class Brought:
     """An index that somebody else fitted over the same points; where it falls short, ours."""
 
     def __init__(self, index: Any, exact: Any):
-        if not any(callable(getattr(index, name, None)) for name in ("kneighbors", "search")):
-            raise ValueError(
-                "index: expected a fitted index with kneighbors(X, n_neighbors, return_distance) or "
-                f"search(X, k); got a {type(index).__name__}"
-            )
         self.index, self.exact = index, exact
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:

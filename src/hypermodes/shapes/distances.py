@@ -9,14 +9,19 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from hypermodes.executors import executor_of
 from hypermodes.files import make_folder, replacing
+from hypermodes.layout import unlocked
 from hypermodes.progress import Progress, tracker
 from hypermodes.shapes.contexts import mirrored
-from hypermodes.threads import in_threads
 
 BAND = 6  # points that an outline may run ahead of the other
 _BLOCK = 64  # rows of the table a task
@@ -27,6 +32,7 @@ def shape_distances(
     *,
     cache: str | os.PathLike[str] | None = None,
     n_jobs: int | None = -1,
+    client: Any = None,
     progress: Progress = None,
 ) -> np.ndarray:
     """Distance of each two shapes, from 0 (equal but for position, size, rotation, reflection) to 1.
@@ -38,8 +44,8 @@ def shape_distances(
     cache : path of a folder, optional
         Where finished parts of the table are kept. Called again with the same shapes, also after an
         interruption, it goes on from there; other shapes are computed anew.
-    n_jobs, progress
-        As in `find_modes`.
+    n_jobs, client, progress
+        As in `find_modes`; blocks of 64 rows of the table go to workers.
 
     Returns
     -------
@@ -51,41 +57,64 @@ def shape_distances(
     O(n²) in time, some 60 µs a pair and core. Memory: the table, twice the contexts again (a copy in order
     and their Fourier transform), and a few blocks of 64 rows.
     """
+    executor = executor_of(client, n_jobs)
     contexts = _checked(contexts)
     n = len(contexts)
     # In the order of what they are, not of how they came: that order plays no part in the answer.
     order = np.lexsort(contexts.reshape(n, -1)[:, :: max(1, contexts[0].size // 64)].T[::-1])
-    shapes = np.ascontiguousarray(contexts[order])
-    kept = None if cache is None else _Kept.at(Path(cache), shapes)
-    waves = _waves(shapes)
+    shapes = _Shapes(np.ascontiguousarray(contexts[order]))
+    kept = None if cache is None else _Kept.at(Path(cache), shapes.contexts)
     table = np.zeros((n, n), dtype=np.float32)
-    starts = range(0, n, _BLOCK)
     with tracker(progress, n * (n - 1) // 2, "comparing shapes") as advance:
 
-        def block(begin: int) -> None:
-            out = kept.read(begin) if kept is not None else None
-            if out is None:
-                out = _block(shapes, waves, begin)
-                if kept is not None:
-                    kept.write(begin, out)
-            table[begin : begin + len(out), begin:] = out
-            later = n - begin - np.arange(len(out)) - 1
+        def taken(begin: int, rows: np.ndarray) -> None:
+            table[begin : begin + len(rows), begin:] = rows
+            later = n - begin - np.arange(len(rows)) - 1
             advance(int(later.sum()))
 
-        in_threads(n_jobs, block, starts)
+        missing = []
+        for begin in range(0, n, _BLOCK):
+            rows = None if kept is None else kept.read(begin)
+            if rows is None:
+                missing.append((begin, range(begin, min(begin + _BLOCK, n))))
+            else:
+                taken(begin, rows)
+        with closing(executor.each(_compared, shapes, missing)) as compared:
+            for begin, rows in compared:
+                if kept is not None:
+                    kept.write(begin, rows)
+                taken(begin, rows)
     table += table.T
     place = np.argsort(order)
     return table[np.ix_(place, place)]
 
 
-def _block(shapes: np.ndarray, waves: np.ndarray, begin: int) -> np.ndarray:
-    """Rows begin … of the table, from the diagonal on; what is left of it is 0."""
+@dataclass(frozen=True, eq=False)
+class _Shapes:
+    """Contexts of shapes, and what is made from them once wherever they are compared."""
+
+    contexts: np.ndarray
+
+    def __reduce__(self) -> Any:
+        return _Shapes, (self.contexts,)
+
+    @cached_property
+    def made(self) -> tuple[np.ndarray, np.ndarray]:
+        """The contexts, and their waves."""
+        shapes = unlocked(self.contexts)  # from another process it may be read-only memory
+        return shapes, _waves(shapes)
+
+
+def _compared(given: _Shapes, block: range) -> np.ndarray:
+    """These rows of the table, from the diagonal on; what is left of it is 0."""
     from hypermodes._kernels.alignment import closest_alignments
 
+    shapes, waves = given.made
+    begin, end = block.start, block.stop
     others = shapes[begin:].reshape(len(shapes) - begin, shapes.shape[1], -1)
-    rows = others[:_BLOCK]
-    images = np.ascontiguousarray(mirrored(shapes[begin : begin + _BLOCK])).reshape(rows.shape)
-    turns = _best_turn(waves[:, begin : begin + _BLOCK], waves[:, begin:], shapes.shape[1])
+    rows = others[: end - begin]
+    images = np.ascontiguousarray(mirrored(shapes[begin:end])).reshape(rows.shape)
+    turns = _best_turn(waves[:, begin:end], waves[:, begin:], shapes.shape[1])
     image_turns = _best_turn(_waves(images), waves[:, begin:], shapes.shape[1])
     out = np.zeros((len(rows), len(others)), dtype=np.float32)
     closest_alignments(rows, images, others, turns, image_turns, BAND, out)
