@@ -88,19 +88,22 @@ def similarities(affinity: Any, kind: str = "similarity") -> sp.csr_array:
     some = counts > 0
     scale[some] = squares.data[order[last[some]]]
     root = np.sqrt(_positive(scale))
-    similar = np.exp(-(squares.data / root[row] / root[squares.indices]))
+    similar = np.exp(-squares.data / (root[row] * root[squares.indices]))
     return _kept(sp.csr_array((similar, squares.indices, squares.indptr), shape=squares.shape), similar > 0)
 
 
 def _squared_distances(matrix: Any, kind: str) -> sp.csr_array:
     """x_ij of all pairs that a sparse matrix holds, or of all; nothing on the diagonal."""
     if sp.issparse(matrix):
-        # Halves before the sum: numbers near the largest there are must not become infinite.
-        even = sp.csr_array(matrix / 2 + matrix.T / 2)
-        row = np.repeat(np.arange(even.shape[0]), np.diff(even.indptr))
-        held = _kept(even, row != even.indices)
+        # Entry by entry, not by a sum of matrices, which would drop what is held as 0: a distance.
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        off = row != matrix.indices
+        row, column, half = row[off], matrix.indices[off], matrix.data[off] / 2
+        both = np.tile(half, 2), (np.append(row, column), np.append(column, row))
+        held = sp.coo_array(both, shape=matrix.shape).tocsr()
+        held.sort_indices()
     else:
-        even = matrix / 2 + matrix.T / 2
+        even = matrix / 2 + matrix.T / 2  # halves first: numbers near the largest must not become infinite
         n = even.shape[0]
         off = ~np.eye(n, dtype=bool)
         column = np.broadcast_to(np.arange(n, dtype=np.int32), (n, n))[off]
