@@ -97,3 +97,9 @@ def test_items_like_no_other_are_outliers(similarities):
 def test_what_is_no_affinity_is_refused(bad, options, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         hm.group_affinity(bad, **options)
+
+
+def test_where_nobody_is_like_anybody_there_are_no_groups_and_no_representatives():
+    found = hm.group_affinity(np.eye(6))
+    assert found.n_groups == len(found.modes) == found.representatives.size == 0
+    assert (found.labels == -1).all() and (found.assigned == -1).all()

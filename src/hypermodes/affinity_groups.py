@@ -88,6 +88,8 @@ class AffinityGroups:
     def _summits(self) -> np.ndarray:
         """The densest hyperedge of each group: the one whose members are in most hyperedges of the group."""
         incidence, labels = sp.csr_array(self.hypergraph.incidence), self.labels
+        if self.n_groups == 0:
+            return np.empty(0, np.int64)
         inside = np.flatnonzero(labels >= 0)
         of_group = sp.coo_array(
             (np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, self.n_groups)
