@@ -102,4 +102,18 @@ def test_what_is_no_affinity_is_refused(bad, options, message):
 def test_where_nobody_is_like_anybody_there_are_no_groups_and_no_representatives():
     found = hm.group_affinity(np.eye(6))
     assert found.n_groups == len(found.modes) == found.representatives.size == 0
-    assert (found.labels == -1).all() and (found.assigned == -1).all()
+    assert (found.labels == -1).all()
+    assert (found.assigned == -1).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_items_like_no_other_change_nothing_for_the_others(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 34))
+    numbers = np.triu(rng.integers(0, 7, (n, n)), 1)
+    wider = np.zeros((n + 40, n + 40), int)
+    wider[:n, :n] = numbers + numbers.T
+    few, many = hm.group_affinity(wider[:n, :n]), hm.group_affinity(wider)
+    assert few.lift == many.lift
+    np.testing.assert_array_equal(many.labels[:n], few.labels)
+    assert (many.labels[n:] == -1).all()

@@ -5,9 +5,9 @@ other, t_ij = p(j|e_i) + p(i|e_j), and groups join at their *lift*, the ties bet
 degrees would make by chance, the largest first (`pyramid`). To cut that tree at a lift r is to ask that what
 is one group be tied r times as closely as chance would.
 
-Which r is not asked. A hyperedge of k + 1 items that are tied to no others has a lift of q = n/(k + 1). So
-the tree is cut at every r of a ladder from 1/q to q, and of all these partitions the answer is the medoid:
-the one that agrees best with all the others.
+Which r is not asked. Of n items that are like another, k + 1 in a hyperedge that are tied to no others have
+a lift of q = n/(k + 1). So the tree is cut at every r of a ladder from 1/q to q, and of all these partitions
+the answer is the medoid: the one that agrees best with all the others.
 """
 
 from dataclasses import dataclass
@@ -136,7 +136,7 @@ def group_affinity(
     kind : {"similarity", "distance"}
         What the numbers are: see `pairwise_hypergraph`.
     n_neighbors : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most.
+        Others in a hyperedge; ⌈log₂ n⌉ for n items that are like another if not given.
     n_jobs, progress
         As in `find_modes`.
 
@@ -162,8 +162,7 @@ def group_affinity(
         matrix = ties_of(hypergraph)
         tree = lift_tree(hypergraph, matrix)
         advance(1)
-        sizes = np.diff(hypergraph.incidence.indptr)
-        lift, labels = _chosen(tree, n_groups, hypergraph.n_vertices / float(np.median(sizes)), n_jobs)
+        lift, labels = _chosen(tree, n_groups, np.diff(hypergraph.incidence.indptr), n_jobs)
         assigned = polished(matrix, labels, lift)
         advance(1)
     return _read_out(hypergraph, matrix, tree, lift, assigned)
@@ -219,17 +218,23 @@ def polished(matrix: sp.csr_array, labels: np.ndarray, lift: float) -> np.ndarra
 
 
 def _chosen(
-    tree: ModeTree, n_groups: int | None, ratio: float, n_jobs: int | None
+    tree: ModeTree, n_groups: int | None, sizes: np.ndarray, n_jobs: int | None
 ) -> tuple[float, np.ndarray]:
-    """The lift to cut at and the groups there: as many as wanted, or the medoid of a ladder."""
+    """The lift to cut at and the groups there: as many as wanted, or the medoid of a ladder.
+
+    `sizes` are those of the hyperedges. Who is alone in one is like nobody, and has no say.
+    """
     if n_groups is not None:
         made = max(0, tree.n - n_groups)
         ends = np.concatenate(([tree.heights.max(initial=1.0)], tree.heights, [0.0]))
         return float((ends[made] + ends[made + 1]) / 2), cut(tree, made)
-    rungs = int(np.log(max(1.0, ratio)) / np.log(RUNG) + 1e-9)
+    tied = np.flatnonzero(sizes > 1)
+    if tied.size == 0:
+        return 1.0, _cut_at(tree, 1.0)
+    rungs = int(np.log(max(1.0, tied.size / np.median(sizes[tied]))) / np.log(RUNG) + 1e-9)
     ladder = RUNG ** np.arange(-rungs, rungs + 1.0)
     cuts = [_cut_at(tree, lift) for lift in ladder.tolist()]
-    best = medoid(cuts, n_jobs)
+    best = medoid([labels[tied] for labels in cuts], n_jobs)
     return float(ladder[best]), cuts[best]
 
 

@@ -31,8 +31,8 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     k : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most. All that are level with the k-th belong
-        to it too, and nobody whose similarity is 0.
+        Others in a hyperedge; ⌈log₂ n⌉ for n items that are like another if not given. All that are level
+        with the k-th belong to it too, and nobody whose similarity is 0.
     kind : {"similarity", "distance"}
         What the numbers are. Distances are squared; a similarity a is taken for exp(-x) in units of the
         largest, x = -log(a/max a), and those of 0 for infinitely far.
@@ -45,7 +45,7 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
     similar = similarities(affinity, kind)
     n = similar.shape[0]
     if k is None:
-        k = ceil(log2(n))
+        k = ceil(log2(max(2, int((np.diff(similar.indptr) > 0).sum()))))
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ValueError(f"k: expected a positive whole number; got {k!r}")
     nearest = _strongest(similar, min(int(k), n - 1))
