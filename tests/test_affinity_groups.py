@@ -117,3 +117,26 @@ def test_items_like_no_other_change_nothing_for_the_others(seed):
     assert few.lift == many.lift
     np.testing.assert_array_equal(many.labels[:n], few.labels)
     assert (many.labels[n:] == -1).all()
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+def test_items_like_no_other_are_none_of_the_groups_that_are_wanted(order):
+    truth = np.repeat([0, 1, 2, -1], [10, 8, 6, 5])[order]
+    affinity = (truth[:, None] == truth) & (truth >= 0)
+    for wanted in (3, None):
+        np.testing.assert_array_equal(hm.group_affinity(affinity, wanted).labels, truth)
+    two = hm.group_affinity(affinity, 2)
+    assert two.n_groups == 2
+    assert (two.labels[truth < 0] == -1).all()
+    assert hm.group_affinity(affinity, 1).n_groups == 1
+
+
+def test_parts_that_are_not_tied_join_in_the_same_way_in_any_order():
+    sizes = [9, 8, 7, 6, 5]
+    truth = np.repeat(range(5), sizes)
+    affinity = np.where(truth[:, None] == truth, 1.0, 0.0)
+    found = hm.group_affinity(affinity, 3).labels
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(truth.size)
+        again = hm.group_affinity(affinity[np.ix_(order, order)], 3).labels
+        assert same_groups(again, found[order])

@@ -132,7 +132,8 @@ def group_affinity(
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     n_groups : int, optional
-        How many are wanted; found if not given. There are never more than items.
+        How many are wanted; found if not given. There are fewer where one of them would be a single item:
+        that is an outlier.
     kind : {"similarity", "distance"}
         What the numbers are: see `pairwise_hypergraph`.
     n_neighbors : int, optional
@@ -181,7 +182,8 @@ def lift_tree(hypergraph: Hypergraph, matrix: sp.csr_array) -> ModeTree:
     n = matrix.shape[0]
     order = np.argsort(colours(hypergraph.incidence, hypergraph.weights)[0], kind="stable")
     joins = joined(sp.csr_array(matrix[order][:, order]), np.arange(n), np.zeros(n, np.int64))
-    named = [(int(order[a]), int(order[b]), lift) for a, b, lift in joins]
+    apart = [(a, a + 1, 0.0) for a in range(n - 1)]  # what is not tied joins last, in the same order
+    named = [(int(order[a]), int(order[b]), lift) for a, b, lift in joins + apart]
     return grown(named, np.ones(n))
 
 
@@ -225,7 +227,7 @@ def _chosen(
     `sizes` are those of the hyperedges. Who is alone in one is like nobody, and has no say.
     """
     if n_groups is not None:
-        made = max(0, tree.n - n_groups)
+        made = _joins_into(n_groups, tree, sizes > 1)
         ends = np.concatenate(([tree.heights.max(initial=1.0)], tree.heights, [0.0]))
         return float((ends[made] + ends[made + 1]) / 2), cut(tree, made)
     tied = np.flatnonzero(sizes > 1)
@@ -236,6 +238,17 @@ def _chosen(
     cuts = [_cut_at(tree, lift) for lift in ladder.tolist()]
     best = medoid([labels[tied] for labels in cuts], n_jobs)
     return float(ladder[best]), cuts[best]
+
+
+def _joins_into(n_groups: int, tree: ModeTree, tied: np.ndarray) -> int:
+    """The joins to make until there are no more groups than wanted; items tied to none are no groups."""
+    from hypermodes._kernels.trees import sums
+
+    fewer = int(tied.sum()) - n_groups
+    if fewer <= 0:
+        return 0
+    of_groups = (sums(tree.children, tied.astype(float))[tree.children] > 0).all(axis=1)
+    return int(np.searchsorted(np.cumsum(of_groups), fewer)) + 1
 
 
 def medoid(partitions: list[np.ndarray], n_jobs: int | None = -1) -> int:
