@@ -71,7 +71,8 @@ def ground_limit(log_density: np.ndarray, weights: np.ndarray, error: float) -> 
 
     The density of the ground, b, is the median of what is below the valley, and the limit 2b, which is just
     included. The ground may be uneven: if it has at least half as many points below b/2 as there are from 2b
-    up to the valley, it goes on to the valley. What is below an empty place is no tail of a cluster in any case.
+    up to the valley, it goes on to the valley. What is below an empty place is no tail of a cluster in any
+    case.
     """
     histogram = Histogram.of(log_density, weights, FINE * error)
     end = histogram.valley()
