@@ -140,3 +140,27 @@ def test_parts_that_are_not_tied_join_in_the_same_way_in_any_order():
         order = np.random.default_rng(seed).permutation(truth.size)
         again = hm.group_affinity(affinity[np.ix_(order, order)], 3).labels
         assert same_groups(again, found[order])
+
+
+def lattice(side):
+    places = np.array([(a, b) for a in range(side) for b in range(side)], float)
+    return np.linalg.norm(places[:, None] - places, axis=2)
+
+
+def line(n, ring=False):
+    apart = np.abs(np.arange(n)[:, None] - np.arange(n))
+    return np.minimum(apart, n - apart) if ring else apart
+
+
+@pytest.mark.parametrize(
+    "distances", [line(9), line(64), line(6, ring=True), line(30, ring=True), lattice(3), lattice(6)]
+)
+def test_groups_of_what_is_even_are_the_same_in_any_order_but_for_symmetry(distances):
+    found = hm.group_affinity(distances, kind="distance")
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(distances))
+        again = hm.group_affinity(distances[np.ix_(order, order)], kind="distance")
+        assert again.lift == found.lift
+        np.testing.assert_array_equal(np.bincount(again.labels + 1), np.bincount(found.labels + 1))
+        np.testing.assert_array_equal(again.tree.heights, found.tree.heights)
+        np.testing.assert_allclose(np.sort(again.probabilities), np.sort(found.probabilities), atol=1e-12)

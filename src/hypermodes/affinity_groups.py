@@ -25,7 +25,7 @@ from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import cut, grown, joined
 from hypermodes.result import Mode, counted
 from hypermodes.threads import in_threads, workers
-from hypermodes.ties import colours
+from hypermodes.ties import order_by_surroundings
 from hypermodes.tree import RUNG, ModeTree, check_count
 
 ROUNDS = 16  # of moving items to the group they are tied to most, all at once
@@ -180,8 +180,10 @@ def ties_of(hypergraph: Hypergraph) -> sp.csr_array:
 def lift_tree(hypergraph: Hypergraph, matrix: sp.csr_array) -> ModeTree:
     """Items join by the largest lift; of equal ones, by what is around them, not by how they are numbered."""
     n = matrix.shape[0]
-    order = np.argsort(colours(hypergraph.incidence, hypergraph.weights)[0], kind="stable")
-    joins = joined(sp.csr_array(matrix[order][:, order]), np.arange(n), np.zeros(n, np.int64))
+    order = order_by_surroundings(hypergraph.incidence, hypergraph.weights)
+    in_order = sp.csr_array(matrix[order][:, order])
+    in_order.sort_indices()
+    joins = joined(in_order, np.arange(n), np.zeros(n, np.int64))
     apart = [(a, a + 1, 0.0) for a in range(n - 1)]  # what is not tied joins last, in the same order
     named = [(int(order[a]), int(order[b]), lift) for a, b, lift in joins + apart]
     return grown(named, np.ones(n))
