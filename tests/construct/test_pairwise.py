@@ -91,6 +91,16 @@ def test_a_sparse_matrix_of_distances_may_hold_zeros():
     )
 
 
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+@pytest.mark.parametrize("exponent", [150, 300])
+def test_numbers_of_all_sizes_there_are(kind, exponent):
+    rng = np.random.default_rng(0)
+    numbers = np.triu(10.0 ** rng.uniform(-exponent, exponent, (20, 20)), 1)
+    similar = similarities(numbers + numbers.T, kind).data
+    assert similar.size
+    assert ((similar > 0) & (similar <= 1)).all()
+
+
 def test_similarities_are_symmetric_to_the_last_bit():
     similar = similarities(cloud(4, 40), "distance").toarray()
     np.testing.assert_array_equal(similar, similar.T)

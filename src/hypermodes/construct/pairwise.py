@@ -88,7 +88,8 @@ def similarities(affinity: Any, kind: str = "similarity") -> sp.csr_array:
     some = counts > 0
     scale[some] = squares.data[order[last[some]]]
     root = np.sqrt(_positive(scale))
-    similar = np.exp(-squares.data / (root[row] * root[squares.indices]))
+    with np.errstate(over="ignore"):  # infinitely far, on the scale of the two: not similar
+        similar = np.exp(-squares.data / (root[row] * root[squares.indices]))
     return _kept(sp.csr_array((similar, squares.indices, squares.indptr), shape=squares.shape), similar > 0)
 
 
@@ -111,7 +112,7 @@ def _squared_distances(matrix: Any, kind: str) -> sp.csr_array:
     largest = held.data.max(initial=0.0)
     if kind == "similarity":
         held = _kept(held, held.data > 0)
-        held.data = -np.log(held.data / largest)
+        held.data = -np.log(np.maximum(held.data / largest, np.finfo(float).tiny))
     elif largest > 0:
         held.data = (held.data / largest) ** 2  # in units of the longest: squares do not leave the range
     return held
