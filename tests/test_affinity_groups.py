@@ -106,11 +106,11 @@ def test_where_nobody_is_like_anybody_there_are_no_groups_and_no_representatives
     assert (found.assigned == -1).all()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(12))
 def test_items_like_no_other_change_nothing_for_the_others(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 34))
-    numbers = np.triu(rng.integers(0, 7, (n, n)), 1)
+    numbers = np.triu(rng.integers(0, 7 if seed % 2 else 3, (n, n)), 1)
     wider = np.zeros((n + 40, n + 40), int)
     wider[:n, :n] = numbers + numbers.T
     few, many = hm.group_affinity(wider[:n, :n]), hm.group_affinity(wider)

@@ -180,7 +180,10 @@ def ties_of(hypergraph: Hypergraph) -> sp.csr_array:
 def lift_tree(hypergraph: Hypergraph, matrix: sp.csr_array) -> ModeTree:
     """Items join by the largest lift; of equal ones, by what is around them, not by how they are numbered."""
     n = matrix.shape[0]
-    order = order_by_surroundings(hypergraph.incidence, hypergraph.weights)
+    tied = np.diff(hypergraph.incidence.indptr) > 1
+    among = sp.csc_array(hypergraph.incidence[:, tied][tied, :])
+    first = np.flatnonzero(tied)[order_by_surroundings(among, hypergraph.weights[tied])]
+    order = np.concatenate((first, np.flatnonzero(~tied)))
     in_order = sp.csr_array(matrix[order][:, order])
     in_order.sort_indices()
     joins = joined(in_order, np.arange(n), np.zeros(n, np.int64))
