@@ -97,3 +97,70 @@ def test_items_like_no_other_are_outliers(similarities):
 def test_what_is_no_affinity_is_refused(bad, options, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         hm.group_affinity(bad, **options)
+
+
+def test_where_nobody_is_like_anybody_there_are_no_groups_and_no_representatives():
+    found = hm.group_affinity(np.eye(6))
+    assert found.n_groups == len(found.modes) == found.representatives.size == 0
+    assert (found.labels == -1).all()
+    assert (found.assigned == -1).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_items_like_no_other_change_nothing_for_the_others(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 34))
+    numbers = np.triu(rng.integers(0, 7 if seed % 2 else 3, (n, n)), 1)
+    wider = np.zeros((n + 40, n + 40), int)
+    wider[:n, :n] = numbers + numbers.T
+    few, many = hm.group_affinity(wider[:n, :n]), hm.group_affinity(wider)
+    assert few.lift == many.lift
+    np.testing.assert_array_equal(many.labels[:n], few.labels)
+    assert (many.labels[n:] == -1).all()
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+def test_items_like_no_other_are_none_of_the_groups_that_are_wanted(order):
+    truth = np.repeat([0, 1, 2, -1], [10, 8, 6, 5])[order]
+    affinity = (truth[:, None] == truth) & (truth >= 0)
+    for wanted in (3, None):
+        np.testing.assert_array_equal(hm.group_affinity(affinity, wanted).labels, truth)
+    two = hm.group_affinity(affinity, 2)
+    assert two.n_groups == 2
+    assert (two.labels[truth < 0] == -1).all()
+    assert hm.group_affinity(affinity, 1).n_groups == 1
+
+
+def test_parts_that_are_not_tied_join_in_the_same_way_in_any_order():
+    sizes = [9, 8, 7, 6, 5]
+    truth = np.repeat(range(5), sizes)
+    affinity = np.where(truth[:, None] == truth, 1.0, 0.0)
+    found = hm.group_affinity(affinity, 3).labels
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(truth.size)
+        again = hm.group_affinity(affinity[np.ix_(order, order)], 3).labels
+        assert same_groups(again, found[order])
+
+
+def lattice(side):
+    places = np.array([(a, b) for a in range(side) for b in range(side)], float)
+    return np.linalg.norm(places[:, None] - places, axis=2)
+
+
+def line(n, ring=False):
+    apart = np.abs(np.arange(n)[:, None] - np.arange(n))
+    return np.minimum(apart, n - apart) if ring else apart
+
+
+@pytest.mark.parametrize(
+    "distances", [line(9), line(64), line(6, ring=True), line(30, ring=True), lattice(3), lattice(6)]
+)
+def test_groups_of_what_is_even_are_the_same_in_any_order_but_for_symmetry(distances):
+    found = hm.group_affinity(distances, kind="distance")
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(distances))
+        again = hm.group_affinity(distances[np.ix_(order, order)], kind="distance")
+        assert again.lift == found.lift
+        np.testing.assert_array_equal(np.bincount(again.labels + 1), np.bincount(found.labels + 1))
+        np.testing.assert_array_equal(again.tree.heights, found.tree.heights)
+        np.testing.assert_allclose(np.sort(again.probabilities), np.sort(found.probabilities), atol=1e-12)

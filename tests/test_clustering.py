@@ -135,6 +135,14 @@ def test_the_unit_plays_no_part(seed, power, exponent):
     np.testing.assert_array_equal(one.labels, cluster_points(points * 10**exponent).labels)
 
 
+@pytest.mark.parametrize("side", [8, 12, 15])
+@pytest.mark.parametrize("power", [-20, 7, 20])
+def test_the_unit_of_a_lattice_plays_no_part(side, power):
+    lattice = np.array([(a, b) for a in range(side) for b in range(side)], float)
+    there = cluster_points(lattice * 2.0**power)
+    np.testing.assert_array_equal(there.labels, cluster_points(lattice).labels)
+
+
 @given(seeds, st.integers(2, 5))
 @laws
 def test_data_that_came_twice_say_the_same(seed, times):

@@ -5,9 +5,9 @@ other, t_ij = p(j|e_i) + p(i|e_j), and groups join at their *lift*, the ties bet
 degrees would make by chance, the largest first (`pyramid`). To cut that tree at a lift r is to ask that what
 is one group be tied r times as closely as chance would.
 
-Which r is not asked. A hyperedge of k + 1 items that are tied to no others has a lift of q = n/(k + 1). So
-the tree is cut at every r of a ladder from 1/q to q, and of all these partitions the answer is the medoid:
-the one that agrees best with all the others.
+Which r is not asked. Of n items that are like another, k + 1 in a hyperedge that are tied to no others have
+a lift of q = n/(k + 1). So the tree is cut at every r of a ladder from 1/q to q, and of all these partitions
+the answer is the medoid: the one that agrees best with all the others.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import cut, grown, joined
 from hypermodes.result import Mode, counted
 from hypermodes.threads import in_threads, workers
-from hypermodes.ties import colours
+from hypermodes.ties import order_by_surroundings
 from hypermodes.tree import RUNG, ModeTree, check_count
 
 ROUNDS = 16  # of moving items to the group they are tied to most, all at once
@@ -88,6 +88,8 @@ class AffinityGroups:
     def _summits(self) -> np.ndarray:
         """The densest hyperedge of each group: the one whose members are in most hyperedges of the group."""
         incidence, labels = sp.csr_array(self.hypergraph.incidence), self.labels
+        if self.n_groups == 0:
+            return np.empty(0, np.int64)
         inside = np.flatnonzero(labels >= 0)
         of_group = sp.coo_array(
             (np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, self.n_groups)
@@ -130,11 +132,12 @@ def group_affinity(
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     n_groups : int, optional
-        How many are wanted; found if not given. There are never more than items.
+        How many are wanted; found if not given. There are fewer where one of them would be a single item:
+        that is an outlier.
     kind : {"similarity", "distance"}
         What the numbers are: see `pairwise_hypergraph`.
     n_neighbors : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most.
+        Others in a hyperedge; ⌈log₂ n⌉ for n items that are like another if not given.
     n_jobs, progress
         As in `find_modes`.
 
@@ -160,8 +163,7 @@ def group_affinity(
         matrix = ties_of(hypergraph)
         tree = lift_tree(hypergraph, matrix)
         advance(1)
-        sizes = np.diff(hypergraph.incidence.indptr)
-        lift, labels = _chosen(tree, n_groups, hypergraph.n_vertices / float(np.median(sizes)), n_jobs)
+        lift, labels = _chosen(tree, n_groups, np.diff(hypergraph.incidence.indptr), n_jobs)
         assigned = polished(matrix, labels, lift)
         advance(1)
     return _read_out(hypergraph, matrix, tree, lift, assigned)
@@ -178,9 +180,15 @@ def ties_of(hypergraph: Hypergraph) -> sp.csr_array:
 def lift_tree(hypergraph: Hypergraph, matrix: sp.csr_array) -> ModeTree:
     """Items join by the largest lift; of equal ones, by what is around them, not by how they are numbered."""
     n = matrix.shape[0]
-    order = np.argsort(colours(hypergraph.incidence, hypergraph.weights)[0], kind="stable")
-    joins = joined(sp.csr_array(matrix[order][:, order]), np.arange(n), np.zeros(n, np.int64))
-    named = [(int(order[a]), int(order[b]), lift) for a, b, lift in joins]
+    tied = np.diff(hypergraph.incidence.indptr) > 1
+    among = sp.csc_array(hypergraph.incidence[:, tied][tied, :])
+    first = np.flatnonzero(tied)[order_by_surroundings(among, hypergraph.weights[tied])]
+    order = np.concatenate((first, np.flatnonzero(~tied)))
+    in_order = sp.csr_array(matrix[order][:, order])
+    in_order.sort_indices()
+    joins = joined(in_order, np.arange(n), np.zeros(n, np.int64))
+    apart = [(a, a + 1, 0.0) for a in range(n - 1)]  # what is not tied joins last, in the same order
+    named = [(int(order[a]), int(order[b]), lift) for a, b, lift in joins + apart]
     return grown(named, np.ones(n))
 
 
@@ -217,18 +225,35 @@ def polished(matrix: sp.csr_array, labels: np.ndarray, lift: float) -> np.ndarra
 
 
 def _chosen(
-    tree: ModeTree, n_groups: int | None, ratio: float, n_jobs: int | None
+    tree: ModeTree, n_groups: int | None, sizes: np.ndarray, n_jobs: int | None
 ) -> tuple[float, np.ndarray]:
-    """The lift to cut at and the groups there: as many as wanted, or the medoid of a ladder."""
+    """The lift to cut at and the groups there: as many as wanted, or the medoid of a ladder.
+
+    `sizes` are those of the hyperedges. Who is alone in one is like nobody, and has no say.
+    """
     if n_groups is not None:
-        made = max(0, tree.n - n_groups)
+        made = _joins_into(n_groups, tree, sizes > 1)
         ends = np.concatenate(([tree.heights.max(initial=1.0)], tree.heights, [0.0]))
         return float((ends[made] + ends[made + 1]) / 2), cut(tree, made)
-    rungs = int(np.log(max(1.0, ratio)) / np.log(RUNG) + 1e-9)
+    tied = np.flatnonzero(sizes > 1)
+    if tied.size == 0:
+        return 1.0, _cut_at(tree, 1.0)
+    rungs = int(np.log(max(1.0, tied.size / np.median(sizes[tied]))) / np.log(RUNG) + 1e-9)
     ladder = RUNG ** np.arange(-rungs, rungs + 1.0)
     cuts = [_cut_at(tree, lift) for lift in ladder.tolist()]
-    best = medoid(cuts, n_jobs)
+    best = medoid([labels[tied] for labels in cuts], n_jobs)
     return float(ladder[best]), cuts[best]
+
+
+def _joins_into(n_groups: int, tree: ModeTree, tied: np.ndarray) -> int:
+    """The joins to make until there are no more groups than wanted; items tied to none are no groups."""
+    from hypermodes._kernels.trees import sums
+
+    fewer = int(tied.sum()) - n_groups
+    if fewer <= 0:
+        return 0
+    of_groups = (sums(tree.children, tied.astype(float))[tree.children] > 0).all(axis=1)
+    return int(np.searchsorted(np.cumsum(of_groups), fewer)) + 1
 
 
 def medoid(partitions: list[np.ndarray], n_jobs: int | None = -1) -> int:

@@ -17,6 +17,7 @@ CLEAR = 2.0  # standard errors by which a bump exceeds the valley behind it
 FINE = 0.5  # bandwidth of a histogram of log densities, in standard errors of one
 STEPS = 8  # bins a bandwidth
 WIDTHS = 1000  # bandwidths beyond which everything is equally far
+ROUNDING = 1e-9  # of logarithms: what the unit of the points may change
 FAR_OUT = 3.0  # quartile distances: Tukey's outer fence
 
 
@@ -41,7 +42,7 @@ class Quartiles(NamedTuple):
     @property
     def outer_fences(self) -> np.ndarray:
         """Beyond these a spacing is far out."""
-        return self.upper + FAR_OUT * (self.upper - self.lower) + 1e-9
+        return self.upper + FAR_OUT * (self.upper - self.lower) + ROUNDING
 
 
 def fences(
@@ -68,9 +69,10 @@ def fences(
 def ground_limit(log_density: np.ndarray, weights: np.ndarray, error: float) -> float:
     """Log density below which points belong to the ground; -inf if there is none.
 
-    The density of the ground, b, is the median of what is below the valley, and the limit 2b. The ground may
-    be uneven: if it has at least half as many points below b/2 as there are from 2b up to the valley, it
-    goes on to the valley. What is below an empty place is no tail of a cluster in any case.
+    The density of the ground, b, is the median of what is below the valley, and the limit 2b, which is just
+    included. The ground may be uneven: if it has at least half as many points below b/2 as there are from 2b
+    up to the valley, it goes on to the valley. What is below an empty place is no tail of a cluster in any
+    case.
     """
     histogram = Histogram.of(log_density, weights, FINE * error)
     end = histogram.valley()
@@ -80,9 +82,10 @@ def ground_limit(log_density: np.ndarray, weights: np.ndarray, error: float) -> 
     low = low[np.argsort(log_density[low])]
     mass = np.cumsum(weights[low])
     middle = log_density[low[np.searchsorted(mass, mass[-1] / 2)]]
-    limit = middle + np.log(2)
+    double = np.log(2) + ROUNDING  # on a lattice many densities are twice others, but for rounding
+    limit = middle + double
     beyond = weights[low[log_density[low] >= limit]].sum()
-    uneven = weights[low[log_density[low] < middle - np.log(2)]].sum()
+    uneven = weights[low[log_density[low] < middle - double]].sum()
     return max(float(limit), histogram.gap(), end if 2 * uneven >= beyond else -np.inf)
 
 

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from hypermodes.hypergraph import Hypergraph
 
 ROUNDS = 6  # of refining the colours that put vertices in order
+SINGLED_OUT = 4  # vertices at most, of those that look the same; the rest are left in the order they came in
 PARTNERS = 32  # members of a large hyperedge are tied to so many others each, evenly spread
 
 
@@ -97,12 +98,34 @@ def _different(hypergraph: Hypergraph) -> tuple[sp.csc_array, np.ndarray]:
     return incidence[:, first], np.bincount(which.ravel(), weights=hypergraph.weights)
 
 
-def colours(incidence: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def order_by_surroundings(incidence: sp.csc_array, weights: np.ndarray) -> np.ndarray:
+    """Vertices in an order that does not depend on how they were listed, but for those that look the same.
+
+    Colours are refined while that tells more vertices apart. Of those that it does not, one is given another
+    colour, and they are refined again: what is around it, in a ring say, is then told apart by its distance.
+    """
+    colour = colours(incidence, weights)[0]
+    known, singled_out = 0, 0
+    while True:
+        values, first, count = np.unique(colour, return_index=True, return_counts=True)
+        if values.size == colour.size or (values.size == known and singled_out == SINGLED_OUT):
+            break
+        if values.size == known:
+            colour[first[np.argmax(count > 1)]] += np.uint64(1)
+            singled_out += 1
+        known = values.size
+        colour = _mixed(colour + colours(incidence, weights, colour)[0])
+    return np.argsort(colour, kind="stable")
+
+
+def colours(
+    incidence: sp.csc_array, weights: np.ndarray, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Numbers for vertices and hyperedges that say what is around them, whatever they are called."""
     edge = np.repeat(np.arange(incidence.shape[1]), np.diff(incidence.indptr))
     share = _bits(incidence.data)
     weight = _bits(weights)
-    vertex_colour = np.zeros(incidence.shape[0], np.uint64)
+    vertex_colour = np.zeros(incidence.shape[0], np.uint64) if start is None else start
     for _ in range(ROUNDS):
         edge_colour = weight.copy()
         np.add.at(edge_colour, edge, _mixed(vertex_colour[incidence.indices] + share))

@@ -80,6 +80,32 @@ def test_a_sparse_matrix_of_distances_holds_who_is_near():
     np.testing.assert_allclose(made.incidence.toarray(), whole.incidence.toarray(), rtol=1e-9)
 
 
+def test_a_sparse_matrix_of_distances_may_hold_zeros():
+    distances = cloud(3, 12)
+    distances = np.repeat(np.repeat(distances, 2, axis=0), 2, axis=1)  # each item twice, at distance 0
+    row, column = np.nonzero(~np.eye(24, dtype=bool))
+    held = sp.csr_array((distances[row, column], (row, column)), shape=(24, 24))
+    assert (held.data == 0).sum() == 24
+    np.testing.assert_array_equal(
+        similarities(held, "distance").toarray(), similarities(distances, "distance").toarray()
+    )
+
+
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+@pytest.mark.parametrize("exponent", [150, 300])
+def test_numbers_of_all_sizes_there_are(kind, exponent):
+    rng = np.random.default_rng(0)
+    numbers = np.triu(10.0 ** rng.uniform(-exponent, exponent, (20, 20)), 1)
+    similar = similarities(numbers + numbers.T, kind).data
+    assert similar.size
+    assert ((similar > 0) & (similar <= 1)).all()
+
+
+def test_similarities_are_symmetric_to_the_last_bit():
+    similar = similarities(cloud(4, 40), "distance").toarray()
+    np.testing.assert_array_equal(similar, similar.T)
+
+
 def test_coincident_items_and_extreme_numbers():
     copies = np.repeat(np.repeat(cloud(2, 6), 9, axis=0), 9, axis=1)
     groups = hm.group_affinity(copies, kind="distance")

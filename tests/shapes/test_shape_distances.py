@@ -100,6 +100,13 @@ def test_turned_mirrored_larger_or_elsewhere_a_shape_is_close_to_itself(views, c
     assert again.max() < 0.5 * others.min()
 
 
+def test_equal_shapes_are_at_distance_0_and_nothing_is_below(contexts):
+    table = shape_distances(np.concatenate((contexts, contexts[:, ::-1][::-1], contexts)), n_jobs=1)
+    n = len(contexts)
+    assert (table >= 0).all()
+    assert not table[np.arange(n), np.arange(n) + 2 * n].any()
+
+
 def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 4)
     table = shape_distances(contexts)

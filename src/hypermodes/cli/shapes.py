@@ -155,7 +155,7 @@ def _text(arguments: argparse.Namespace, found: "ShapeGroups", left_out: Sequenc
     n, n_out = len(found.names), int((found.labels < 0).sum())
     unread = f"; not read: {listed(left_out, 40)}" if left_out else ""
     wanted = arguments.groups or 0
-    fewer = f", not {wanted:,}: there are no more" if found.n_groups < wanted else ""
+    fewer = f", not {wanted:,}: the others would be of one shape" if found.n_groups < wanted else ""
     lines = [
         f"{safe(arguments.file)}: {amount(n, 'silhouette')}{unread}",
         f"{amount(found.n_groups, 'group')}{fewer}, {amount(n_out, 'outlier')} ({n_out / n:.1%})",

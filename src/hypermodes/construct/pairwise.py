@@ -31,8 +31,8 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     k : int, optional
-        Others in a hyperedge; ⌈log₂ n⌉ if not given, n - 1 at most. All that are level with the k-th belong
-        to it too, and nobody whose similarity is 0.
+        Others in a hyperedge; ⌈log₂ n⌉ for n items that are like another if not given. All that are level
+        with the k-th belong to it too, and nobody whose similarity is 0.
     kind : {"similarity", "distance"}
         What the numbers are. Distances are squared; a similarity a is taken for exp(-x) in units of the
         largest, x = -log(a/max a), and those of 0 for infinitely far.
@@ -45,7 +45,7 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
     similar = similarities(affinity, kind)
     n = similar.shape[0]
     if k is None:
-        k = ceil(log2(n))
+        k = ceil(log2(max(2, int((np.diff(similar.indptr) > 0).sum()))))
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ValueError(f"k: expected a positive whole number; got {k!r}")
     nearest = _strongest(similar, min(int(k), n - 1))
@@ -88,19 +88,23 @@ def similarities(affinity: Any, kind: str = "similarity") -> sp.csr_array:
     some = counts > 0
     scale[some] = squares.data[order[last[some]]]
     root = np.sqrt(_positive(scale))
-    similar = np.exp(-(squares.data / root[row] / root[squares.indices]))
+    with np.errstate(over="ignore"):  # infinitely far, on the scale of the two: not similar
+        similar = np.exp(-squares.data / (root[row] * root[squares.indices]))
     return _kept(sp.csr_array((similar, squares.indices, squares.indptr), shape=squares.shape), similar > 0)
 
 
 def _squared_distances(matrix: Any, kind: str) -> sp.csr_array:
     """x_ij of all pairs that a sparse matrix holds, or of all; nothing on the diagonal."""
     if sp.issparse(matrix):
-        # Halves before the sum: numbers near the largest there are must not become infinite.
-        even = sp.csr_array(matrix / 2 + matrix.T / 2)
-        row = np.repeat(np.arange(even.shape[0]), np.diff(even.indptr))
-        held = _kept(even, row != even.indices)
+        # Entry by entry, not by a sum of matrices, which would drop what is held as 0: a distance.
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        off = row != matrix.indices
+        row, column, half = row[off], matrix.indices[off], matrix.data[off] / 2
+        both = np.tile(half, 2), (np.append(row, column), np.append(column, row))
+        held = sp.coo_array(both, shape=matrix.shape).tocsr()
+        held.sort_indices()
     else:
-        even = matrix / 2 + matrix.T / 2
+        even = matrix / 2 + matrix.T / 2  # halves first: numbers near the largest must not become infinite
         n = even.shape[0]
         off = ~np.eye(n, dtype=bool)
         column = np.broadcast_to(np.arange(n, dtype=np.int32), (n, n))[off]
@@ -108,7 +112,7 @@ def _squared_distances(matrix: Any, kind: str) -> sp.csr_array:
     largest = held.data.max(initial=0.0)
     if kind == "similarity":
         held = _kept(held, held.data > 0)
-        held.data = -np.log(held.data / largest)
+        held.data = -np.log(np.maximum(held.data / largest, np.finfo(float).tiny))
     elif largest > 0:
         held.data = (held.data / largest) ** 2  # in units of the longest: squares do not leave the range
     return held

@@ -24,6 +24,7 @@ from hypermodes.progress import Progress, tracker
 from hypermodes.shapes.contexts import mirrored
 
 BAND = 6  # points that an outline may run ahead of the other
+_ROUNDING = 1e-6  # distances below this, and below 0, are what rounding makes of 0
 _BLOCK = 64  # rows of the table a task
 
 
@@ -118,6 +119,7 @@ def _compared(given: _Shapes, block: range) -> np.ndarray:
     image_turns = _best_turn(_waves(images), waves[:, begin:], shapes.shape[1])
     out = np.zeros((len(rows), len(others)), dtype=np.float32)
     closest_alignments(rows, images, others, turns, image_turns, BAND, out)
+    out[out < _ROUNDING] = 0
     return out
 
 
@@ -151,7 +153,7 @@ class _Kept:
             "shapes": list(shapes.shape),
             "band": BAND,
             "block": _BLOCK,
-            "version": 4,
+            "version": 5,
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
         make_folder(folder / key)
