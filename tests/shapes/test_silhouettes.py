@@ -33,6 +33,8 @@ PICTURES = {
     "one bit": Image.fromarray(MASK),
     "colour": Image.fromarray(np.dstack((BRIGHT, BRIGHT, BRIGHT // 2))),
     "palette": Image.fromarray(BRIGHT).convert("RGB").convert("P"),
+    "a mask of 0 and 1": Image.fromarray(MASK.astype(np.uint8)),
+    "32 bits of 0 and 255": Image.fromarray(MASK.astype(np.int32) * 255),
     "16 bits": Image.fromarray(MASK.astype(np.uint16) * 65535),
     "transparent around black": with_alpha("RGB"),
     "transparent around grey": with_alpha("L"),

@@ -156,9 +156,12 @@ def _mask(picture: Any) -> np.ndarray:
         if not opaque.all():
             return opaque
     if picture.mode.startswith(("I", "F")):  # 16 bits a pixel and more; floats are taken for 0 to 1
-        bright = np.asarray(picture) >= (0.5 if picture.mode == "F" else 2**15)
+        grey, middle = np.asarray(picture), 0.5 if picture.mode == "F" else 2**15
     else:
-        bright = np.asarray(picture.convert("RGB").convert("L")) >= 128
+        grey, middle = np.asarray(picture.convert("RGB").convert("L")), 128
+    darkest, brightest = grey.min(), grey.max()
+    two_valued = bool(((grey == darkest) | (grey == brightest)).all())  # a mask of 0 and 1, or of 0 and 255
+    bright = grey == brightest if two_valued and darkest < brightest else grey >= middle
     margin = np.concatenate((bright[0], bright[-1], bright[:, 0], bright[:, -1]))
     return ~bright if margin.mean() > 0.5 else bright
 
