@@ -12,7 +12,7 @@ from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
-from hypermodes.threads import argsorted
+from hypermodes.threads import argsorted, in_threads
 from hypermodes.tree import ModeTree
 
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
@@ -184,19 +184,26 @@ def _different(points: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]
     place[order] = np.cumsum(new) - 1
     if sp.issparse(points):
         return rows, place
-    near = argsorted(_along_curve(points[rows, :2]), n_jobs)
+    near = argsorted(_along_curve(points[rows, :2], n_jobs), n_jobs)
     rank = np.empty_like(near)
     rank[near] = np.arange(near.size)
     return rows[near], rank[place]
 
 
-def _along_curve(points: np.ndarray) -> np.ndarray:
+def _along_curve(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Place of points along a curve through a grid of 2^16 cells a side (Morton's), by two coordinates."""
-    extent = np.ptp(points, axis=0)
-    cells = ((points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0) * 65535).astype(np.uint64)
-    for shift, kept in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
-        cells = (cells | (cells << np.uint64(shift))) & np.uint64(kept)
-    return cells[:, 0] | (cells[:, -1] << np.uint64(1))
+    least, extent = points.min(axis=0), np.ptp(points, axis=0)
+    extent[extent == 0] = 1.0
+    places = np.empty(len(points), np.uint64)
+
+    def place(part: slice) -> None:
+        cells = ((points[part] - least) / extent * 65535).astype(np.uint64)
+        for shift, kept in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+            cells = (cells | (cells << np.uint64(shift))) & np.uint64(kept)
+        places[part] = cells[:, 0] | (cells[:, -1] << np.uint64(1))
+
+    in_threads(n_jobs, place, blocks(len(points)))
+    return places
 
 
 def _dimension(neighbours: Neighbours) -> float:

@@ -44,7 +44,8 @@ class Links(NamedTuple):
         needed = (self.right < begin) | (self.right >= end) | (self.left < begin) | (self.left >= end)
         inside = np.flatnonzero(~needed)
         left, right = self.left[inside] - begin, self.right[inside] - begin
-        needed[inside[spanning_tree(left, right, self.level[inside], end - begin)]] = True
+        parent, best = counting(end - begin), np.empty(end - begin, np.int64)
+        needed[inside[spanning_tree(left, right, self.level[inside], parent, best)]] = True
         return Links(self.left[needed], self.right[needed], self.level[needed])
 
 
@@ -121,14 +122,14 @@ class ModeTree:
         if left.size >= n:  # else they are a tree, or no tree can be made of them
             links = links.forest(n)
         order = argsorted(-links.level, n_jobs)
-        short = np.int32 if 2 * n < np.iinfo(np.int32).max else np.int64
+        parent = counting(2 * n - 1)
+        short = parent.dtype
         left, right, level = (
             links.left[order].astype(short),
             links.right[order].astype(short),
             links.level[order],
         )
         mass = np.concatenate((mass, np.zeros(n - 1)))
-        parent = np.arange(2 * n - 1, dtype=short)
         children, made_by = np.empty((n - 1, 2), np.int64), np.empty(n - 1, np.int64)
         if merge_tree(left, right, parent, mass, children, made_by) < n - 1:
             raise ValueError("links: expected links that join all points; some groups have none between them")
@@ -220,7 +221,7 @@ class ModeTree:
             raise ValueError(
                 f"core: expected {self.n} labels, one a point; got shape {core.shape}, type {core.dtype}"
             )
-        return flood(self.ends, core.astype(np.int64, copy=False))
+        return flood(self.ends, core.astype(np.int64, copy=False), counting(self.n))
 
     def ladder(self, lowest: float) -> list[float]:
         """Smallest sizes to read the tree at: from ``lowest`` to a third of everything."""
@@ -314,7 +315,8 @@ class Condensed:
         group, enough, up, excess = groups_at(*self.stages, smallest * _SLACK)
         label, count = choose(up, excess)
         core = label[group]
-        return Reading(smallest, core, flood(self.ends, core[self.is_summit]), enough, count)
+        summits = core[self.is_summit]
+        return Reading(smallest, core, flood(self.ends, summits, counting(summits.size)), enough, count)
 
     def read_all(self, ladder: list[float], choose: Choice, n_jobs: int | None) -> list[Reading]:
         """A reading at each smallest size."""
@@ -347,6 +349,11 @@ class Condensed:
             total[b] += value
         best = int(np.argmax(np.round(total, 9)))
         return self.written_out(readings[best], float(total[best] / (len(readings) - 1)))
+
+
+def counting(n: int) -> np.ndarray:
+    """0, 1, 2, …, n - 1, short if that will do: where forests of n are kept, time is that of finding them."""
+    return np.arange(n, dtype=np.int32 if n < np.iinfo(np.int32).max else np.int64)
 
 
 def check_wanted(n_clusters: Any, threshold: Any) -> None:

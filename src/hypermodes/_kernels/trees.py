@@ -43,15 +43,16 @@ def find(parent, x):
 
 
 @njit(**OPTIONS)
-def spanning_tree(left, right, level, n):
+def spanning_tree(left, right, level, parent, best):
     """Links of a maximum spanning tree, in no order, by Borůvka; of equal levels the first link is higher.
+
+    `parent`, which counts up, and `best` are scratch, one a point; from NumPy, which asks for large pages.
 
     Each round every group takes its highest link to another group. Links inside groups are forgotten on the
     way, so that a round looks at about half of what the last one did, one after the other.
     """
-    parent = np.arange(n)
+    n = parent.size
     alive = np.arange(left.size)
-    best = np.empty(n, np.int64)
     chosen = np.empty(n - 1, np.int64)
     n_chosen, n_alive, joining = 0, left.size, True
     while joining:
@@ -257,10 +258,12 @@ def excess_of_mass(up, excess):
 
 
 @njit(**OPTIONS)
-def flood(ends, core):
-    """Every point outside the cores joins the core it reaches by the highest path of the spanning tree."""
+def flood(ends, core, parent):
+    """Every point outside the cores joins the core it reaches by the highest path of the spanning tree.
+
+    `parent` is scratch, and counts up.
+    """
     n = core.size
-    parent = np.arange(n)
     for m in range(n - 1):
         a = find(parent, ends[m, 0])
         b = find(parent, ends[m, 1])
