@@ -211,6 +211,24 @@ def test_an_estimator_fits_on_a_cluster_and_is_cloned_and_kept_without_it(client
     assert clone(twin).client is client
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"), [("_on_this_host", lambda client: False), ("os.access", lambda *_: False)]
+)
+def test_workers_that_cannot_see_our_files_are_sent_what_they_need(
+    client, hypergraph, expected, name, answer, monkeypatch
+):
+    clusters = pytest.importorskip("hypermodes.clusters")
+    sent = []
+    brought = clusters._Brought
+    monkeypatch.setattr(clusters, "_Brought", lambda shared: sent.append(shared) or brought(shared))
+    monkeypatch.setattr(executors.Dask, "block", 500)
+    assert_same(hm.find_modes(hypergraph, client=client), expected)
+    assert not sent  # they are on this host
+    monkeypatch.setattr(f"hypermodes.clusters.{name}", answer)
+    assert_same(hm.find_modes(hypergraph, client=client), expected)
+    assert len(sent) == 1
+
+
 def test_shapes_are_compared_on_a_cluster_and_what_is_kept_is_not_compared_again(client, tmp_path):
     contexts = np.random.default_rng(0).random((150, 12, 2, 3)).astype(np.float32)
     contexts /= np.linalg.norm(contexts.reshape(150, 12, -1), axis=2)[:, :, None, None]

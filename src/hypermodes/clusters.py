@@ -1,5 +1,6 @@
 """Blocks of work on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
@@ -46,7 +47,7 @@ def each(
     n_done, width = 0, _width(client)
     folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
-        _hand_out(client, run, shared, Path(folder.name))
+        _hand_out(client, run, shared, Path(folder.name) / "shared")
         while True:
             while len(running) < width and (given := again.pop() if again else next(waiting, None)):
                 k, job = given
@@ -122,11 +123,13 @@ def _on_this_host(client: Any) -> bool:
     return all(urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost") for address in addresses)
 
 
-def _hand_out(client: Any, run: str, shared: Any, folder: Path) -> None:
-    plugin = _Mapped(shared, folder / "shared") if _on_this_host(client) else _Brought(shared)
+def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
+    mapped = _Mapped(shared, path) if _on_this_host(client) else None
     for left in range(_TRIES, 0, -1):
         try:
-            client.register_plugin(plugin, name=run)
+            seen = client.run(os.access, str(path), os.R_OK, on_error="ignore") if mapped else {}
+            everybody = bool(seen) and all(seen.values())  # else they are of another user, or in containers
+            client.register_plugin(mapped if everybody else _Brought(shared), name=run)
             return
         except (OSError, CancelledError):  # a worker died while it was sent
             if left == 1 or client.status != "running":

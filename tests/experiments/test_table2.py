@@ -125,7 +125,7 @@ def test_the_table_from_end_to_end(tmp_path, capsys, monkeypatch):
 
     from hypermodes.shapes import distances
 
-    monkeypatch.setattr(distances, "_block", None)  # kept: not computed again
+    monkeypatch.setattr(distances, "_compared", None)  # kept: not computed again
     calls = []
     text = table2.run(
         tmp_path / "two", quick=True, methods=["spectral", "hdbscan"], cache=cache,

@@ -1,0 +1,45 @@
+"""Work in threads: the same results, in the same order, as without."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hypermodes import threads
+from hypermodes.threads import argsorted, as_done
+
+
+@given(st.lists(st.integers(-3, 3) | st.floats(allow_nan=False), max_size=60), st.integers(1, 5))
+def test_sorting_in_stretches_is_stable(values, n_jobs):
+    values = np.array(values, dtype=float)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "_WORTH_THREADS", 0)
+        order = argsorted(values, n_jobs)
+    assert order.tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_results_come_in_the_order_of_the_inputs_and_few_are_under_way(n_jobs):
+    asked = []
+
+    def inputs():
+        for i in range(50):
+            asked.append(i)
+            yield i
+
+    for i, square in enumerate(as_done(n_jobs, lambda x: x * x, inputs())):
+        assert square == i * i
+        assert len(asked) <= i + 1 + 2 * n_jobs
+    assert len(asked) == 50
+
+
+def test_an_error_is_raised_and_what_waits_is_called_off():
+    done = []
+
+    def fail(i):
+        done.append(i)
+        raise RuntimeError(f"at {i}")
+
+    with pytest.raises(RuntimeError, match="at 0"):
+        list(as_done(2, fail, range(1000)))
+    assert len(done) <= 4
