@@ -35,7 +35,9 @@ def test_a_grid_or_a_line_is_matched_with_its_own_copy(points, noise):
     found = hm.match(points, copy)
     assert found.pairs[:, 0].tolist() == list(range(len(points)))
     assert order[found.pairs[:, 1]].tolist() == list(range(len(points)))
-    assert found.score > 0.5
+    # Seven points on a line leave much to chance; more of them, or any in the plane, do not.
+    assert found.score > (0.5 if len(points) > 7 else 0.25)
+    assert found.score > hm.match(points, rng.normal(size=points.shape)).score
 
 
 @regular

@@ -125,7 +125,10 @@ def test_the_table_from_end_to_end(tmp_path, capsys, monkeypatch):
 
     from hypermodes.shapes import distances
 
-    monkeypatch.setattr(distances, "_compared", None)  # kept: not computed again
+    def never(*_):
+        raise AssertionError("distances that are kept are not computed again")
+
+    monkeypatch.setattr(distances, "_compared", never)
     calls = []
     text = table2.run(
         tmp_path / "two", quick=True, methods=["spectral", "hdbscan"], cache=cache,

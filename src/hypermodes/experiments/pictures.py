@@ -36,6 +36,7 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "hypergraph_shift_told": ("#f783ac", "o", "-."),
     "affinity_propagation": ("#1864ab", "s", ":"),
     # matching
+    "on_the_same": ("#d6336c", "s", "--"),
     "invariant": ("#a61e4d", "o", "-."),
     "as_it_comes": ("#f08cae", "o", "--"),
     "spectral_ipfp": ("#1864ab", "s", "-"),
@@ -47,6 +48,8 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "ipfp": ("#e8590c", "X", ":"),
     "rrwm": ("#212529", "h", ":"),
     "rrwm_ipfp": ("#868e96", "p", ":"),
+    "spectral_ipfp_displaced": ("#1864ab", "P", "-."),
+    "ipfp_displaced": ("#5f3dc4", "X", "-."),
     "clipper": ("#8d6e63", ">", ":"),
     "sequential_ransac": ("#868e96", "p", ":"),
     "sequential_magsac": ("#212529", "h", ":"),
