@@ -90,6 +90,7 @@ def test_items_like_no_other_are_outliers(similarities):
         (np.ones((3, 3)), {"kind": "distance"}, "affinity: expected distances, so 0 on the diagonal"),
         (np.ones((3, 3)), {"kind": "closeness"}, "kind: expected 'similarity' or 'distance'"),
         (np.ones((3, 3)), {"n_groups": 0}, "n_"),
+        (np.ones((6, 6)), {"n_groups": 4}, "n_groups: expected at most 3, half of the 6 items"),
         (np.ones((3, 3)), {"n_neighbors": 0}, "n_neighbors: expected"),
         (np.ones((3, 3)), {"n_jobs": 0}, "n_jobs: expected"),
     ],

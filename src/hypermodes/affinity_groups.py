@@ -132,8 +132,8 @@ def group_affinity(
         Symmetric up to rounding, finite, no number below 0; the diagonal plays no part. What a sparse matrix
         does not hold is not similar at all, or infinitely far.
     n_groups : int, optional
-        How many are wanted; found if not given. There are fewer where one of them would be a single item:
-        that is an outlier.
+        How many are wanted, half as many as items at most; found if not given. There are fewer where one of
+        them would be a single item: that is an outlier.
     kind : {"similarity", "distance"}
         What the numbers are: see `pairwise_hypergraph`.
     n_neighbors : int, optional
@@ -159,6 +159,11 @@ def group_affinity(
     workers(n_jobs)
     with tracker(progress, 3, "grouping") as advance:
         hypergraph = pairwise_hypergraph(affinity, n_neighbors, kind=kind)
+        if n_groups is not None and n_groups > hypergraph.n_vertices // 2:
+            raise ValueError(
+                f"n_groups: expected at most {hypergraph.n_vertices // 2}, half of the "
+                f"{hypergraph.n_vertices} items, as a group has two or more; got {n_groups}"
+            )
         advance(1)
         matrix = ties_of(hypergraph)
         tree = lift_tree(hypergraph, matrix)

@@ -93,16 +93,16 @@ _MALFORMED = (
 )  # fmt: skip
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path, name: str = "out") -> None:
     """Make the folder and see that it can be written to: before the work, not after it."""
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"out: {str(folder)!r} is a file; expected a folder to write to")
+        raise NotADirectoryError(f"{name}: {str(folder)!r} is a file; expected a folder to write to")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise type(error)(f"out: cannot write to {str(folder)!r}: {error.strerror}") from None
+        raise type(error)(f"{name}: cannot write to {str(folder)!r}: {error.strerror}") from None
 
 
 def _behind_links(path: str | os.PathLike[str]) -> Path:

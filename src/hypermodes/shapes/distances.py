@@ -156,7 +156,8 @@ class _Kept:
             "version": 5,
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
-        make_folder(folder / key)
+        make_folder(folder, "cache")
+        make_folder(folder / key, "cache")
         return cls(folder / key, lambda begin: (min(_BLOCK, n - begin), n - begin))
 
     def read(self, begin: int) -> np.ndarray | None:
