@@ -98,7 +98,9 @@ class Threads:
                             running[pool.submit(do, job)] = k
                     if not running:
                         return
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    done = wait(running, return_when=FIRST_COMPLETED).done
+                    # What failed comes last: it ends the work, and what is finished must not be lost with it.
+                    for future in sorted(done, key=lambda one: one.exception() is not None):
                         yield running.pop(future), future.result()
             finally:
                 call_off()

@@ -75,6 +75,8 @@ def test_an_interruption_at_work_leaves_nothing(tmp_path):
         env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(hm.__file__))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # What a shell runs in the background ignores interruptions, and so would all it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert work.stderr is not None
     seen = b""
