@@ -12,7 +12,6 @@ the answer is the medoid: the one that agrees best with all the others.
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,11 @@ from hypermodes.construct.pairwise import pairwise_hypergraph
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
-from hypermodes.pyramid import cut, grown, joined
+from hypermodes.pyramid import cut, grown, joined, largest_first
 from hypermodes.result import Mode, counted
-from hypermodes.threads import in_threads, workers
+from hypermodes.threads import workers
 from hypermodes.ties import order_by_surroundings
-from hypermodes.tree import RUNG, ModeTree, check_count
+from hypermodes.tree import RUNG, ModeTree, agreements, check_count
 
 ROUNDS = 16  # of moving items to the group they are tied to most, all at once
 
@@ -103,7 +102,7 @@ class AffinityGroups:
         """Group of each item where the tree is cut at another lift; nobody is left out."""
         if isinstance(lift, bool) or not isinstance(lift, int | float | np.number) or not lift >= 0:
             raise ValueError(f"lift: expected a number, 0 or more; got {lift!r}")
-        return _largest_first(_cut_at(self.tree, float(lift)))
+        return largest_first(_cut_at(self.tree, float(lift)))
 
     def __len__(self) -> int:
         return self.n_groups
@@ -266,21 +265,8 @@ def medoid(partitions: list[np.ndarray], n_jobs: int | None = -1) -> int:
 
     Squares, so that a few which say nearly the same weigh more than many which say it half.
     """
-    from hypermodes._kernels.trees import agreement
-
-    # Items that have the same label in every partition are one to every comparison.
-    columns, which = np.unique(np.array(partitions), axis=1, return_inverse=True)
-    labels, mass = np.ascontiguousarray(columns), np.bincount(which.ravel()).astype(float)
-    counts = labels.max(axis=1) + 1
-    pairs = list(combinations(range(len(partitions)), 2))
-    values = in_threads(
-        n_jobs, lambda pair: agreement(*(x for a in pair for x in (labels[a], counts[a])), mass), pairs
-    )
-    total = np.zeros(len(partitions))
-    for (a, b), value in zip(pairs, values, strict=True):
-        total[a] += max(0.0, value) ** 2
-        total[b] += max(0.0, value) ** 2
-    return int(np.argmax(np.round(total, 9)))
+    alike = agreements(partitions, np.ones(partitions[0].size), n_jobs)
+    return int(np.argmax(np.round((np.maximum(0.0, alike) ** 2).sum(axis=0), 9)))
 
 
 def _cut_at(tree: ModeTree, lift: float) -> np.ndarray:
@@ -299,7 +285,7 @@ def _read_out(
     wanted = np.bincount(incidence.indices[same], minlength=n) > 0
     size = np.bincount(groups[wanted], minlength=k)
     kept = np.where(size[groups] > 0, groups, -1)
-    assigned = _largest_first(kept, size)
+    assigned = largest_first(kept, size)
     labels = np.where(wanted, assigned, -1)
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
     inside = groups[row] == groups[matrix.indices]
@@ -310,18 +296,3 @@ def _read_out(
     for array in (labels, assigned, probabilities):
         array.flags.writeable = False
     return AffinityGroups(labels, assigned, probabilities, tree, lift, hypergraph)
-
-
-def _largest_first(labels: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
-    """Number groups by falling size; of equal ones, that of the first item."""
-    inside = np.flatnonzero(labels >= 0)
-    names, first, own, count = np.unique(
-        labels[inside], return_index=True, return_inverse=True, return_counts=True
-    )
-    if size is not None:
-        count = size[names]
-    rank = np.empty(names.size, np.int64)
-    rank[np.lexsort((first, -count))] = np.arange(names.size)
-    ranked = np.full(labels.size, -1, np.int64)
-    ranked[inside] = rank[own]
-    return ranked

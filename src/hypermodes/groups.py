@@ -18,7 +18,7 @@ from hypermodes.homes import Homes, climb, find_homes, fitted_share, sums
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
-from hypermodes.pyramid import Join, cut, grown, joined
+from hypermodes.pyramid import Join, cut, grown, joined, largest_first
 from hypermodes.result import Mode, counted, plain
 from hypermodes.threads import workers
 from hypermodes.ties import Ties, connected_ties
@@ -252,7 +252,7 @@ def cluster(
         labels = _refined(parts, np.append(cut(tree, joins_made), -1)[leaf])
     top = tree.heights.max(initial=0.0)
     height = float(tree.heights[joins_made - 1] / top) if joins_made and top > 0 else 1.0
-    return _read_out(hypergraph, parts, _largest_first(labels), tree, leaf, height, evidence)
+    return _read_out(hypergraph, parts, largest_first(labels), tree, leaf, height, evidence)
 
 
 # -- steps ----------------------------------------------------------------------------------------------
@@ -333,19 +333,6 @@ def _spread(n: int, parts: list[Ties], labels: list[np.ndarray]) -> np.ndarray:
         spread[part.vertices] = own + first
         first += int(own.max()) + 1
     return spread
-
-
-def _largest_first(labels: np.ndarray) -> np.ndarray:
-    """Number groups by falling size; of equal ones, that of the first vertex."""
-    inside = np.flatnonzero(labels >= 0)
-    _, first, own, size = np.unique(
-        labels[inside], return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(size.size, np.int64)
-    rank[np.lexsort((first, -size))] = np.arange(size.size)
-    ranked = np.full(labels.size, -1, np.int64)
-    ranked[inside] = rank[own]
-    return ranked
 
 
 def _read_out(

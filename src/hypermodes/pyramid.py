@@ -78,6 +78,22 @@ def cut(tree: ModeTree, n_joins: int) -> np.ndarray:
     return connected_components(part, directed=False)[1].astype(np.int64)
 
 
+def largest_first(labels: np.ndarray, size: np.ndarray | None = None) -> np.ndarray:
+    """Number groups by falling size, that of their members if not given; of equal ones, by the first member.
+
+    -1 stays -1.
+    """
+    inside = np.flatnonzero(labels >= 0)
+    names, first, own, count = np.unique(
+        labels[inside], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(names.size, np.int64)
+    rank[np.lexsort((first, -(count if size is None else size[names])))] = np.arange(names.size)
+    ranked = np.full(labels.size, -1, np.int64)
+    ranked[inside] = rank[own]
+    return ranked
+
+
 def _agglomerated(
     between: sp.csr_array, degrees: np.ndarray, groups: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -330,25 +330,31 @@ class Condensed:
 
     def medoid(self, readings: list[Reading], n_jobs: int | None) -> Level:
         """The reading that agrees best with all others; of equals, the one of the smallest groups."""
-        from hypermodes._kernels.trees import agreement
-
         if len(readings) == 1:
             return self.written_out(readings[0])
-        # Summits that have the same label in every reading are one to every comparison.
-        columns, which = np.unique([r.labels for r in readings], axis=1, return_inverse=True)
-        labels, mass = np.ascontiguousarray(columns), np.bincount(which, self.mass)
-        pairs = list(combinations(range(len(readings)), 2))
+        agreement = agreements([r.labels for r in readings], self.mass, n_jobs).sum(axis=0)
+        best = int(np.argmax(np.round(agreement, 9)))
+        return self.written_out(readings[best], float(agreement[best] / (len(readings) - 1)))
 
-        def agree(pair: tuple[int, int]) -> float:
-            a, b = pair
-            return agreement(labels[a], readings[a].n_clusters, labels[b], readings[b].n_clusters, mass)
 
-        total = np.zeros(len(readings))
-        for (a, b), value in zip(pairs, in_threads(n_jobs, agree, pairs), strict=True):
-            total[a] += value
-            total[b] += value
-        best = int(np.argmax(np.round(total, 9)))
-        return self.written_out(readings[best], float(total[best] / (len(readings) - 1)))
+def agreements(partitions: list[np.ndarray], mass: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
+    """Adjusted Rand index of each two partitions of things that have a mass; 0 on the diagonal."""
+    from hypermodes._kernels.trees import agreement
+
+    # Things that have the same label in every partition are one to every comparison.
+    columns, which = np.unique(partitions, axis=1, return_inverse=True)
+    labels, together = np.ascontiguousarray(columns), np.bincount(which.ravel(), mass)
+    counts = labels.max(axis=1) + 1
+    pairs = list(combinations(range(len(partitions)), 2))
+
+    def agree(pair: tuple[int, int]) -> float:
+        a, b = pair
+        return agreement(labels[a], counts[a], labels[b], counts[b], together)
+
+    table = np.zeros((len(partitions), len(partitions)))
+    for (a, b), value in zip(pairs, in_threads(n_jobs, agree, pairs), strict=True):
+        table[a, b] = table[b, a] = value
+    return table
 
 
 def counting(n: int) -> np.ndarray:

@@ -17,6 +17,16 @@ def _squared_turn(difference, period):
     return turn * turn
 
 
+@njit(**INNER)
+def _with_room(columns, values, at, more):
+    """These arrays, of which the first `at` are written, or larger ones if `more` would not fit."""
+    if at + more <= values.size:
+        return columns, values
+    wider, further = np.empty(2 * values.size + more, np.int32), np.empty(2 * values.size + more)
+    wider[:at], further[:at] = columns[:at], values[:at]
+    return wider, further
+
+
 @njit(**OPTIONS)
 def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one_way, limit):
     """Exponents of the affinity of candidates c < d where they are at most `limit`, row by row.
@@ -34,13 +44,7 @@ def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one
     lefts, rights = left.astype(np.uint32), right.astype(np.uint32)  # no index from the end to allow for
     at = 0
     for c in range(n):
-        if at + n > values.size:
-            more = np.empty(2 * values.size + n, dtype=np.int32)
-            more[:at] = columns[:at]
-            columns = more
-            further = np.empty(2 * values.size + n)
-            further[:at] = values[:at]
-            values = further
+        columns, values = _with_room(columns, values, at, n)
         i, a = lefts[c], rights[c]
         from_i, from_a, turns_i, turns_a = left_lengths[i], right_lengths[a], left_turns[i], right_turns[a]
         # Most pairs fail by their lengths. Writing every one and keeping the place leaves nothing to predict.
@@ -83,13 +87,7 @@ def alike_displacements(x, y, left, right, own, log_ratio, precisions, limit):
     columns, values = np.empty(32 * n, dtype=np.int32), np.empty(32 * n)
     at = 0
     for c in range(n):
-        if at + n > values.size:
-            more = np.empty(2 * values.size + n, dtype=np.int32)
-            more[:at] = columns[:at]
-            columns = more
-            further = np.empty(2 * values.size + n)
-            further[:at] = values[:at]
-            values = further
+        columns, values = _with_room(columns, values, at, n)
         for d in range(c + 1, n):
             across, up, ratio = x[c] - x[d], y[c] - y[d], log_ratio[c] - log_ratio[d]
             exponent = own[c] + own[d] + by_way * (across * across + up * up) + by_scale * ratio * ratio

@@ -129,10 +129,10 @@ def _document(found: "ShapeGroups", left_out: Sequence[str]) -> dict[str, object
             {
                 "group": k,
                 "size": int(found.members(k).size),
-                "representative": found.representatives()[k],
+                "representative": name,
                 "mode": None if mode is None else _mode_record(found, mode),
             }
-            for k, mode in enumerate(found.groups.modes)
+            for k, (name, mode) in enumerate(zip(found.representatives(), found.groups.modes, strict=True))
         ],
         "labels": [dict(zip(_OF_SHAPE, row, strict=True)) for row in found.rows()],
     }

@@ -18,11 +18,11 @@ from hypermodes.affinity_groups import AffinityGroups, group_affinity
 from hypermodes.baselines.construct import NEGLIGIBLE
 from hypermodes.baselines.ehc import ehc
 from hypermodes.baselines.graph_shift import graph_shift
+from hypermodes.construct.pairwise import similarities
 from hypermodes.experiments.methods import LIBRARY, OURS, PAPER
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
 
-SCALE = 7  # the neighbour whose distance is the scale of an item
 PAIRS, TRIPLES = 10, 8  # neighbours of each item that graph shift and EHC see, as elsewhere in the comparison
 
 
@@ -43,21 +43,14 @@ class Items:
         """The others of each item, nearest first: as many as any method here needs."""
         apart = self.distances.astype(np.float64)
         np.fill_diagonal(apart, np.inf)
-        most = min(max(PAIRS, TRIPLES, SCALE), len(apart) - 1)
+        most = min(max(PAIRS, TRIPLES), len(apart) - 1)
         return np.argsort(apart, axis=1, kind="stable")[:, :most]
 
     @cached_property
     def affinity(self) -> np.ndarray:
         """exp(-d² / (s_i s_j)), 0 on the diagonal and where it is negligible."""
-        n = len(self.distances)
-        kth = self.near[:, min(SCALE, self.near.shape[1]) - 1]
-        scale = self.distances[np.arange(n), kth].astype(np.float64)
-        positive = scale[scale > 0]
-        scale = np.sqrt(np.where(scale > 0, scale, positive.min() if positive.size else 1.0))
-        similar = np.exp(-((self.distances / scale[:, None] / scale[None, :]) ** 2))
-        similar = (similar + similar.T) / 2
+        similar = similarities(self.distances, "distance").toarray()
         similar[similar <= NEGLIGIBLE] = 0.0
-        np.fill_diagonal(similar, 0.0)
         return similar
 
     @cached_property
