@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hypermodes import plotting
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments import EXPERIMENTS
+from hypermodes.experiments import EXPERIMENTS, RESUMABLE
 from hypermodes.experiments.matching import adelaide, comparison, house, pascal, synthetic, voc
 from hypermodes.experiments.matching.methods import MATCHERS, Answer, Given, Matcher, chosen
 from hypermodes.experiments.matching.problems import ALL, Problem, data_folder, even_draws, shuffled
@@ -224,6 +225,81 @@ def test_quick_writes_every_run_tables_and_pictures(tmp_path):
     assert all(float(run["rate"]) == 1 for run in undisturbed)
 
 
+class Stopped(Exception):
+    pass
+
+
+def spies(monkeypatch, stop_after=1000):
+    """Two methods that count their problems, the warm-up not among them; the second stops at one of them."""
+    seen = {"a": 0, "b": 0}
+
+    def run(name):
+        def method(given):
+            if len(given.left) == 10:
+                if name == "b" and seen["b"] == stop_after:
+                    raise Stopped
+                seen[name] += 1
+            return Answer(np.column_stack((np.arange(5), np.arange(5))))
+
+        return method
+
+    both = {name: Matcher(name, "", run(name)) for name in seen}
+    monkeypatch.setattr(comparison, "chosen", lambda names: {name: both[name] for name in names or both})
+    monkeypatch.setattr(comparison, "picture", lambda *_: plotting.pyplot().figure())
+    return seen
+
+
+def compared(folder, draws, resume, methods=None):
+    study = comparison.Study("spied", "Spied", "outliers", "")
+    return comparison.compare(
+        folder, study, synthetic.among_outliers((3, 6), draws), methods, None, None, resume
+    )
+
+
+def test_what_was_run_before_an_interruption_is_not_run_again(tmp_path, monkeypatch):
+    seen = spies(monkeypatch)
+    whole = compared(tmp_path / "whole", 3, False)
+    everything = rows_of(tmp_path / "whole" / "runs.csv")
+    assert (seen["a"], seen["b"], len(everything)) == (6, 6, 12)
+
+    spies(monkeypatch, stop_after=2)
+    with pytest.raises(Stopped):
+        compared(tmp_path / "cut", 3, False)
+    assert not (tmp_path / "cut" / "runs.csv").exists()
+    part = tmp_path / "cut" / "runs.part.csv"
+    assert len(rows_of(part)) == 5
+    part.write_text(part.read_text() + "a,10 points among outl")  # killed while it wrote
+
+    seen = spies(monkeypatch)
+    again = compared(tmp_path / "cut", 3, True)
+    assert (seen["a"], seen["b"]) == (3, 4)
+    assert not part.exists()
+    same = [{**run, "seconds": ""} for run in rows_of(tmp_path / "cut" / "runs.csv")]
+    assert same == [{**run, "seconds": ""} for run in everything]
+    assert again.partition("written")[0].count("\n") == whole.partition("written")[0].count("\n")
+
+
+def test_resuming_adds_methods_and_draws_and_loses_none(tmp_path, monkeypatch):
+    seen = spies(monkeypatch)
+    compared(tmp_path, 1, False, ["a"])
+    compared(tmp_path, 2, True, ["b"])
+    assert seen == {"a": 2, "b": 4}
+    assert len(rows_of(tmp_path / "runs.csv")) == 6
+    compared(tmp_path, 2, True)
+    assert seen == {"a": 4, "b": 4}
+    compared(tmp_path, 1, False, ["a"])
+    assert len(rows_of(tmp_path / "runs.csv")) == 2  # not resumed: all anew
+
+
+@pytest.mark.parametrize("text", ["method,points\n", "", ",".join(comparison.Run._fields) + "\na" + "," * 14])
+def test_a_folder_of_something_else_is_not_resumed(tmp_path, monkeypatch, text):
+    spies(monkeypatch)
+    (tmp_path / "runs.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"out: .*; expected"):
+        compared(tmp_path, 1, True)
+    assert (tmp_path / "runs.csv").read_text() == text
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(("module", "picture"), [(pascal, "cars.png"), (house, "house.png")])
 def test_quick_runs_on_real_data(data_folder, tmp_path, module, picture):
@@ -291,4 +367,4 @@ def test_every_experiment_runs_in_the_same_way():
     wanted = ["folder", "seeds", "quick", "methods", "progress"]
     for figure, name in EXPERIMENTS.items():
         taken = list(inspect.signature(importlib.import_module(name).run).parameters)
-        assert taken == [*wanted, *["cache"] * (figure == "table2")]
+        assert taken == [*wanted, *["cache"] * (figure == "table2"), *["resume"] * (figure in RESUMABLE)]

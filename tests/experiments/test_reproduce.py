@@ -41,6 +41,7 @@ def test_a_wrong_method_ends_in_one_line_that_lists_them(tmp_path, capsys, figur
         ([], "the following arguments are required"),
         (["fig5", "--seeds", "0"], "--seeds: expected a whole number, 1 or more"),
         (["fig5", "--seeds", "-1"], "--seeds: expected a whole number, 1 or more"),
+        (["fig5", "--resume"], "--resume: fig5 keeps no runs; only table1, cars, house, points do"),
         (["fig5", "--seeds", "many"], "--seeds: expected a whole number, 1 or more"),
     ],
 )

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from hypermodes.cli.options import Commands, add_progress, command, name_list, whole
 from hypermodes.cli.terminal import say, wants_bar
-from hypermodes.experiments import EXPERIMENTS
+from hypermodes.experiments import EXPERIMENTS, RESUMABLE
 
 _EXAMPLES = """\
   hypermodes reproduce fig5 --quick
   hypermodes reproduce fig5 --seeds 3 --methods hypergraph_shift,ehc,hdbscan
+  hypermodes reproduce cars --resume
 """
 
 
@@ -46,6 +47,11 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         metavar="FOLDER",
         help="table2: where distances of shapes are kept; in the folder of results if not given",
     )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="table1, cars, house, points: do not run again what an earlier call left in the folder",
+    )
     parser.add_argument("--quick", action="store_true", help="few small sets, to see that it works")
     add_progress(parser)
 
@@ -53,6 +59,9 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
 def _run(arguments: argparse.Namespace) -> None:
     if arguments.cache is not None and arguments.figure != "table2":
         arguments.misused(f"--cache: {arguments.figure} keeps no distances; only table2 does")
+
+    if arguments.resume and arguments.figure not in RESUMABLE:
+        arguments.misused(f"--resume: {arguments.figure} keeps no runs; only {', '.join(RESUMABLE)} do")
 
     from importlib import import_module
 
@@ -62,6 +71,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
     run = import_module(EXPERIMENTS[arguments.figure]).run
     told = {name: getattr(arguments, name) for name in ("seeds", "cache")}
+    told["resume"] = arguments.resume or None
     print(
         run(
             arguments.out or Path(f"hypermodes-{arguments.figure}"),

@@ -18,3 +18,6 @@ EXPERIMENTS = {
     "structures": "hypermodes.experiments.matching.adelaide",
 }
 """Modules by what they reproduce; ``run(folder, seeds=, quick=, methods=, progress=)`` of each does it."""
+
+RESUMABLE = ("table1", "cars", "house", "points")
+"""Those that keep every run as it is done; ``run`` of these takes ``resume=``."""

@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
+from hypermodes.experiments.matching.journal import Run, Subject, earlier_runs, journal
 from hypermodes.experiments.matching.methods import Given, Matcher, chosen
 from hypermodes.experiments.matching.problems import ALL, Problem
 from hypermodes.experiments.pictures import Curve, add_legend, draw_curves, save_picture, titled
@@ -24,26 +26,6 @@ LIMIT = 60.0  # seconds of one run after which a method is left out where there 
 OURS = "hypergraph_shift"
 _SHAPE = np.random.default_rng(0).normal(size=(12, 2))
 WARM_UP = (Features(_SHAPE), Features(_SHAPE[::-1] + 1.0))
-
-
-class Run(NamedTuple):
-    """One method on one problem: a line of ``runs.csv``."""
-
-    method: str
-    group: str
-    name: str
-    setting: float
-    draw: int
-    n_left: int
-    n_right: int
-    n_true: int
-    pairs: float
-    rate: float
-    precision: float
-    core: float
-    core_precision: float
-    seconds: float
-    note: str
 
 
 @dataclass(frozen=True)
@@ -78,15 +60,22 @@ def compare(
     methods: list[str] | None,
     progress: Progress,
     beside: Callable[[Sequence[Run]], str] | None = None,
+    resume: bool = False,
 ) -> str:
     """Run it all, write ``runs.csv``, ``summary.csv``, ``summary.md`` and a picture; the summary.
 
-    ``beside`` makes one more part of the text out of the runs, such as the numbers of the paper.
+    ``beside`` makes one more part of the text out of the runs, such as the numbers of the paper. With
+    ``resume``, what earlier calls left in the folder is not run again.
     """
     compared = chosen(methods)
     every = list(problems)
     make_folder(folder)
-    runs = list(outcomes(compared, every, progress))
+    earlier = earlier_runs(folder) if resume else {}
+    runs = []
+    with journal(folder, earlier) as keep:
+        for run in outcomes(compared, every, progress, earlier=earlier):
+            runs.append(run)
+            keep(run)
     head, rows = summary(compared, runs)
     parts = [
         f"# {study.title}",
@@ -102,7 +91,6 @@ def compare(
         *by_group(compared, runs, study.axis),
     ]
     text = "\n\n".join(part for part in parts if part)
-    write_csv(folder / "runs.csv", Run._fields, runs)
     write_csv(folder / "summary.csv", head, rows)
     write_text(folder / "summary.md", text)
     save_picture(folder / f"{study.stem}.png", lambda: picture(study, compared, runs))
@@ -114,46 +102,59 @@ def outcomes(
     problems: Sequence[Problem],
     progress: Progress = None,
     limit: float = LIMIT,
+    earlier: Mapping[Subject, Run] = MappingProxyType({}),
 ) -> Iterator[Run]:
-    """Run every method on every problem; all are given the same candidates, affinity and triples."""
+    """Run every method on every problem; all are given the same candidates, affinity and triples.
+
+    What is among the ``earlier`` runs is taken from there.
+    """
     too_slow: dict[str, int] = {}
     with tracker(progress, len(problems) * len(methods), "matching") as advance:
         tiny = Given.of(*WARM_UP)
         for method in methods.values():
             method.run(tiny)  # compile and import, so that no run is timed with that
         for problem in problems:
-            given = Given.of(problem.left, problem.right)
-            size = len(given.candidates.pairs)
+            size = len(problem.left.points) * len(problem.right.points)
+            given = None
             for name, method in methods.items():
+                subject = _subject(name, problem)
                 most = too_slow.get(name, size)
-                if most < size:
+                if subject in earlier:
+                    yield earlier[subject]
+                elif most < size:
                     note = f"left out: over {limit:g} s at {most} candidates"
-                    yield Run(*_known(name, problem), *(np.nan,) * 6, note)
+                    yield Run(*subject, *(np.nan,) * 6, note)
                 else:
-                    if method.needs:
-                        getattr(given, method.needs)
-                    begin = time.perf_counter()
-                    answer = method.run(given)
-                    seconds = time.perf_counter() - begin
-                    if seconds > limit:
+                    given = given or Given.of(problem.left, problem.right)
+                    run = _timed(subject, method, given, problem)
+                    if run.seconds > limit:
                         too_slow[name] = size
-                    core = np.empty((0, 2)) if answer.core is None else answer.core
-                    yield Run(
-                        *_known(name, problem),
-                        len(answer.pairs),
-                        problem.rate(answer.pairs),
-                        problem.precision(answer.pairs),
-                        len(core) if answer.core is not None else np.nan,
-                        problem.precision(core),
-                        seconds,
-                        "",
-                    )
+                    yield run
                 advance(1)
 
 
-def _known(name: str, problem: Problem) -> tuple[str, str, str, float, int, int, int, int]:
+def _timed(subject: Subject, method: Matcher, given: Given, problem: Problem) -> Run:
+    if method.needs:
+        getattr(given, method.needs)
+    begin = time.perf_counter()
+    answer = method.run(given)
+    seconds = time.perf_counter() - begin
+    core = np.empty((0, 2)) if answer.core is None else answer.core
+    return Run(
+        *subject,
+        float(len(answer.pairs)),
+        problem.rate(answer.pairs),
+        problem.precision(answer.pairs),
+        float(len(core)) if answer.core is not None else np.nan,
+        problem.precision(core),
+        seconds,
+        "",
+    )
+
+
+def _subject(name: str, problem: Problem) -> Subject:
     sizes = len(problem.left.points), len(problem.right.points), len(problem.truth)
-    return name, problem.group, problem.name, problem.setting, problem.draw, *sizes
+    return name, problem.group, problem.name, float(problem.setting), problem.draw, *sizes
 
 
 def mean_and_error(runs: Iterable[Run], value: Callable[[Run], float]) -> tuple[float, float]:

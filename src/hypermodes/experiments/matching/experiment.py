@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypermodes.experiments.matching.comparison import Run, Study, compare
+from hypermodes.experiments.matching.comparison import Study, compare
+from hypermodes.experiments.matching.journal import Run
 from hypermodes.experiments.matching.problems import Problem
 from hypermodes.progress import Progress
 
@@ -53,12 +54,22 @@ class Experiment:
         quick: bool = False,
         methods: list[str] | None = None,
         progress: Progress = None,
+        resume: bool = False,
     ) -> str:
-        """Run `compare` for every part, with ``seeds`` draws a setting or more; the summaries."""
+        """Run `compare` for every part, with ``seeds`` draws a setting or more; the summaries.
+
+        With ``resume``, runs of an earlier call that are in the folder are not run again.
+        """
         draws = _QUICK if quick else seeds
         return "\n\n".join(
             compare(
-                folder / part.folder, part.study, part.problems(quick, draws), methods, progress, part.beside
+                folder / part.folder,
+                part.study,
+                part.problems(quick, draws),
+                methods,
+                progress,
+                part.beside,
+                resume,
             )
             for part in self.parts
         )

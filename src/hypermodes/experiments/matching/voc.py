@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hypermodes.construct.correspondences import Features
-from hypermodes.experiments.matching.comparison import Run, Study, rate_of
+from hypermodes.experiments.matching.comparison import Study, rate_of
 from hypermodes.experiments.matching.experiment import Experiment, Part
+from hypermodes.experiments.matching.journal import Run
 from hypermodes.experiments.matching.problems import Problem, data_folder, even_draws, shuffled
 from hypermodes.experiments.reports import markdown
 
