@@ -40,8 +40,18 @@ def found_by_affinity(
         starts = _starts(candidates, hypergraph_of_groups(candidates, affinity, _SIZE), tries)
     climbed = {x.tobytes(): x for x in (climb(candidates, affinity, start) for start in starts)}
     completed = [_completed(candidates, affinity, layout, x) for x in climbed.values()]
-    values = np.array([value for *_, value in completed])
-    x, agreement, value = completed[int(np.argmax(values))]
+    values = [_value(affinity, x, agreement) for x, agreement in completed]
+    return judged(candidates, affinity, layout, *completed[int(np.argmax(values))])
+
+
+def judged(
+    candidates: Candidates,
+    affinity: sp.csr_array,
+    layout: Layout | None,
+    x: np.ndarray,
+    agreement: np.ndarray,
+) -> Found | None:
+    """Judge a one-to-one choice by its neighbourhoods; None if nothing in it goes together."""
     chosen = np.flatnonzero(x)
     neighbours = neighbourhood_hypergraph(
         candidates,
@@ -58,6 +68,7 @@ def found_by_affinity(
     share = mass / mass.sum()
     scores = agreement * payoffs(affinity, agreement * share)
     core = np.flatnonzero(mass > _CORE * mass.max())
+    value = _value(affinity, x, agreement)
     return Found(chosen, agreement, value, modes, core, share, scores, float(share @ scores))
 
 
@@ -76,8 +87,8 @@ def _starts(candidates: Candidates, groups: Hypergraph, tries: int) -> list[np.n
 
 def _completed(
     candidates: Candidates, affinity: sp.csr_array, layout: Layout | None, x: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Improve a one-to-one choice by the map it makes; its agreement with that; and its total affinity."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Improve a one-to-one choice by the map it makes; and its agreement with that."""
     agreement = np.ones(len(candidates))
     for _ in range(_ROUNDS if layout is not None else 0):
         chosen = np.flatnonzero(x)
@@ -88,5 +99,10 @@ def _completed(
             deviations = layout.deviations(chosen, support)  # type: ignore[union-attr]
         agreement = np.exp(deviations / (-2 * _TOLERANCE**2))
         x = climb(candidates, affinity, x, agreement)
+    return x, agreement
+
+
+def _value(affinity: sp.csr_array, x: np.ndarray, agreement: np.ndarray) -> float:
+    """Total affinity of a choice."""
     weighted = agreement * x
-    return x, agreement, float(weighted @ payoffs(affinity, weighted))
+    return float(weighted @ payoffs(affinity, weighted))

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
 
+from hypermodes.assignment import assign
 from hypermodes.construct.correspondences import (
     Candidates,
     Features,
@@ -15,8 +17,9 @@ from hypermodes.construct.correspondences import (
     pairwise_affinity,
     scrambled,
 )
+from hypermodes.construct.placements import placement_hypergraph
 from hypermodes.deformation import Deformation, Layout
-from hypermodes.matching.by_affinity import TRIES, found_by_affinity
+from hypermodes.matching.by_affinity import FEW, TRIES, found_by_affinity, judged
 from hypermodes.matching.by_pose import found_by_pose
 from hypermodes.matching.found import Found
 
@@ -44,13 +47,58 @@ class Problem:
         oriented = self.left.orientations is not None and self.right.orientations is not None
         if self.options.get("rotation_invariant") and not oriented:
             return found_by_pose(self.left, self.right, self.candidates)
-        affinity = pairwise_affinity(self.left, self.right, self.candidates, **self.options)
+        found = self._found_by_pairs(starts)
+        if found is None or not self._undecided_by_pairs or self._exactness(found.core) <= _INEXACT:
+            return found
+        return self._found_by_votes() or found
+
+    def _found_by_pairs(self, starts: Sequence[np.ndarray] | None) -> "Found | None":
         stretch = _ANY_TURN if self.options.get("rotation_invariant") else Deformation.stretch
         left, right = (_in_mean_lengths(side.points) for side in (self.left, self.right))
         layout = Layout(
             left, right, self.candidates.pairs, Deformation(stretch, noise=self.exactness * Deformation.noise)
         )
-        return found_by_affinity(self.candidates, affinity, layout, starts, self.tries)
+        return found_by_affinity(self.candidates, self._affinity(), layout, starts, self.tries)
+
+    def _found_by_votes(self) -> "Found | None":
+        """Choose the candidates with the most votes of all placements.
+
+        If most are for the mirror image, it is the mirror image that is judged.
+        """
+        error = self.options["displacement"] / 2  # two points, each off by that in two coordinates
+        any_scale = bool(self.options.get("scale_invariant", True))
+        placements, mirrored = placement_hypergraph(
+            self.left, self.right, self.candidates, error, any_scale=any_scale
+        )
+        rate = placements.weights / placements.edge_degrees
+        votes = placements.incidence @ rate
+        problem = self
+        if rate[mirrored].sum() > rate.sum() / 2:
+            problem = self.of(replace(self.left, points=self.left.points * [-1.0, 1.0]), self.right)
+        chosen = assign(self.candidates, votes)
+        return judged(self.candidates, problem._affinity(), None, chosen, np.ones_like(votes))
+
+    def _affinity(self) -> sp.csr_array:
+        return pairwise_affinity(self.left, self.right, self.candidates, **self.options)
+
+    @property
+    def _undecided_by_pairs(self) -> bool:
+        """Whether there are too few points to tell the best choice from others by pairs, unless it is exact.
+
+        Not where one side has far more points: what is not exact cannot be told from chance there.
+        """
+        few, many = sorted((len(self.left), len(self.right)))
+        more_is_known = any(
+            known is not None
+            for side in (self.left, self.right)
+            for known in (side.orientations, side.scales)
+        )
+        return (
+            few < FEW
+            and many <= 2 * few
+            and not more_is_known
+            and self.options.get("displacement") is not None
+        )
 
     def refined(self, found: "Found") -> "Found":
         """Match again with scales and directions taken from the core, and as exactly as the core is exact."""
@@ -62,19 +110,23 @@ class Problem:
             if other is None or other.value <= found.value:
                 return found
             better = other
-        ends = self.candidates.pairs[better.core]
-        off = _inexactness(problem.left.points[ends[:, 0]], problem.right.points[ends[:, 1]])
-        tolerances = self._tolerances()
-        exactness = max(3 * off / next(iter(tolerances.values())), 0.2)
+        exactness = problem._exactness(better.core)
         if exactness > _INEXACT:
             return better
-        sharper = {name: exactness * value for name, value in tolerances.items()}
+        sharper = {name: exactness * value for name, value in self._tolerances().items()}
         other = replace(problem.of(problem.left, problem.right, **sharper), exactness=exactness).found(
             starts=[better.share]
         )
         if other is None or len(other.core) < len(better.core):
             return better
         return replace(better, chosen=other.chosen, core=np.intersect1d(better.core, other.chosen))
+
+    def _exactness(self, core: np.ndarray) -> float:
+        """How exact a core is: three times what its lengths differ, as a part of the tolerances."""
+        here, there = (
+            side.points[self.candidates.pairs[core, k]] for k, side in enumerate((self.left, self.right))
+        )
+        return max(3 * _inexactness(here, there) / next(iter(self._tolerances().values())), 0.2)
 
     def _tolerances(self) -> dict[str, float]:
         """How much displacements may differ, or lengths and directions where these are compared."""
@@ -127,6 +179,8 @@ def _aligned(left: Features, pairs: np.ndarray, right: Features) -> Features:
 
 def _inexactness(here: np.ndarray, there: np.ndarray) -> float:
     """Root mean square difference of the lengths between matches, in units of their mean."""
+    if len(here) < 3:
+        return np.inf  # two always fit
     lengths = pdist(here), pdist(there)
     return float(
         np.sqrt(((lengths[0] - lengths[1]) ** 2).mean()) * 2 / (lengths[0].mean() + lengths[1].mean())

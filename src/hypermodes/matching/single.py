@@ -35,6 +35,11 @@ def match(
     candidates far from where the map puts them lose affinity, and again. The best is then judged by its own
     hypergraph, in which a hyperedge is a match and its neighbours: its densest mode is the `core`.
 
+    With fewer than 15 points on a side, about as many on the other and nothing known but their places, pairs
+    of candidates decide only if what they find is exact. Otherwise every placement of one side on the other,
+    moved, scaled, and mirrored or not, is a hyperedge of the candidates it makes probable
+    (`construct.placements`), and the candidates with the most votes are taken.
+
     Parameters
     ----------
     left, right : Features or (n, 2) array
