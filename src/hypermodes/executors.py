@@ -181,8 +181,8 @@ class Dask(_Elsewhere):
 
 def _sent(rows: np.ndarray) -> np.ndarray | range:
     """Rows as they travel: most blocks are a range."""
-    span = range(int(rows[0]), int(rows[0]) + rows.size)
-    return span if np.array_equal(rows, span) else rows
+    low, high = int(rows[0]), int(rows[-1])
+    return range(low, high + 1) if (np.diff(rows) == 1).all() else rows
 
 
 def executor_of(client: Any, n_jobs: int | None) -> Executor:
