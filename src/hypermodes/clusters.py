@@ -43,8 +43,8 @@ def each(
 ) -> Generator[tuple[int, Any], None, None]:
     """Give the outcome of each job as it is done; see to it that what is lost is done again.
 
-    A message costs eight milliseconds of processor time, in client, scheduler and worker. So several jobs go in
-    one, fewer as the end comes near: then all workers are done at about the same time.
+    A message costs eight milliseconds of processor time, in client, scheduler and worker. So several jobs go
+    in one, fewer as the end comes near: then all workers are done at about the same time.
     """
     run, left = f"hypermodes-{uuid4().hex}", deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
@@ -139,7 +139,8 @@ class _Mapped(WorkerPlugin):  # type: ignore[misc]
 def _do(run: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list[Any]:
     """Do jobs on a worker, one after the other, for a while; the outcomes of those that are done.
 
-    If one fails, the outcomes of those before are given all the same: it fails again as the first of the next.
+    If one fails, the outcomes of those before are given all the same: it fails again, as the first of the
+    next message.
     """
     shared, begun = get_worker().plugins[run].shared, monotonic()
     outcomes = [function(shared, jobs[0])]

@@ -94,7 +94,7 @@ def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | Non
     weights = np.repeat(points.shares / counts, counts)
     ptr = edges_ptr[points.ptr]
     owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    order = np.lexsort((edges, owner))
+    order = np.argsort(owner * prepared.class_of.size + edges, kind="stable")  # most are in order already
     worst = notes[:, WORST].astype(np.int64)
     return ModeTable(
         ptr=ptr,
@@ -110,7 +110,7 @@ def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | Non
         ties=notes[:, TIES].astype(np.int64),
         tie_curvature=np.where(critical, notes[:, TIE_CURVATURE], np.nan),
         tol=np.full(len(notes), budget.tol),
-        status=np.array([_STATUS[int(code)].name for code in notes[:, STATUS]], dtype="U12"),
+        status=_STATUS[notes[:, STATUS].astype(np.int64)],
         rounds=notes[:, ROUNDS].astype(np.int64),
         steps=notes[:, STEPS].astype(np.int64),
     )
@@ -118,7 +118,8 @@ def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | Non
 
 _FACE_ENTRIES = 1 << 18  # of the faces that are looked at together: 2 MB
 
-_STATUS = (Status.CERTIFIED, Status.ISOLATED, Status.MAX_ROUNDS, Status.MAX_STEPS, Status.MAX_SUPPORT)
+_CODES = (Status.CERTIFIED, Status.ISOLATED, Status.MAX_ROUNDS, Status.MAX_STEPS, Status.MAX_SUPPORT)
+_STATUS = np.array([status.name for status in _CODES], dtype="U12")
 
 
 def _curvatures(prepared: Prepared, points: Points, n_jobs: int | None) -> np.ndarray:
@@ -164,36 +165,46 @@ def _curvatures_of_one_size(prepared: Prepared, points: Points, chosen: np.ndarr
 
 
 def _faces(prepared: Prepared, points: Points, size: int) -> np.ndarray:
-    """Dense faces M_S of supports of one size, stacked: all of them in one sparse product.
-
-    Each entry is told apart by its support, so that the product finds what rows of one support share and
-    nothing between supports.
-    """
+    """Dense faces M_S of supports of one size, stacked."""
     graph, rows = prepared.graph, points.rows
     entries = graph.row_ptr[rows + 1] - graph.row_ptr[rows]
     begin = np.concatenate(([0], np.cumsum(entries)))
     where = np.repeat(graph.row_ptr[rows] - begin[:-1], entries) + np.arange(begin[-1])
-    columns = graph.row_idx[where].astype(np.int64)
-    place = np.arange(rows.size)
-    n_columns = max(graph.vertex_ptr.size - 1, graph.twins.size)
-    keys = np.repeat(place // size, entries) * n_columns + columns
-    faces = np.zeros((rows.size // size, size, size))
+    owner, columns = np.repeat(np.arange(rows.size), entries), graph.row_idx[where]
     if graph.rate.size == 0:  # a matrix: keep the entries whose column is in the same support
-        own = place // size * n_columns + rows
+        own = np.arange(rows.size) // size * graph.twins.size + rows
+        keys = owner // size * graph.twins.size + columns
         order = np.argsort(own)
         found = np.minimum(np.searchsorted(own, keys, sorter=order), rows.size - 1)
         match = np.flatnonzero(own[order[found]] == keys)
-        a, b = np.repeat(place, entries)[match], order[found[match]]
-        faces[a // size, a % size, b % size] = graph.row_val[where[match]]
-        return faces
-    _, columns = np.unique(keys, return_inverse=True)
-    members = sp.csr_array(
-        (np.ones(columns.size), columns, begin), shape=(rows.size, columns.max(initial=0) + 1)
-    )
-    shared = (members @ members.T).tocoo()
-    a, b = shared.coords
-    faces[a // size, a % size, b % size] = shared.data * (graph.rate[rows[a]] + graph.rate[rows[b]])
+        faces = np.zeros(rows.size * size)
+        faces[owner[match] * size + order[found[match]] % size] = graph.row_val[where[match]]
+        return faces.reshape(-1, size, size)
+    faces = _overlaps(owner, columns, rows.size, size)
+    rate = graph.rate[rows].reshape(-1, size)
+    faces *= rate[:, :, None] + rate[:, None, :]
     twins = graph.twins[rows].reshape(-1, size)
-    own = (2 * graph.rate[rows] * entries).reshape(-1, size) * (1 - 1 / twins)
-    np.einsum("kaa->ka", faces)[:] = own
+    np.einsum("kaa->ka", faces)[:] = 2 * rate * entries.reshape(-1, size) * (1 - 1 / twins)
     return faces
+
+
+def _overlaps(owner: np.ndarray, vertices: np.ndarray, n_rows: int, size: int) -> np.ndarray:
+    """How many vertices any two rows of one support share; every ``size`` rows are a support.
+
+    Incidences are sorted by support, vertex and row, as one number each: the rows of a support that share a
+    vertex then follow one another.
+    """
+    row_bits, vertex_bits = (size - 1).bit_length(), int(vertices.max(initial=0)).bit_length()
+    support, row = np.divmod(np.arange(n_rows), size)
+    packed = (support << (vertex_bits + row_bits) | row)[owner] | vertices.astype(np.int64) << row_bits
+    packed.sort()
+    vertex, row = packed >> row_bits, packed & ((1 << row_bits) - 1)
+    line = ((vertex >> vertex_bits) * size + row) * size
+    shared = np.zeros(n_rows * size)
+    for lag in range(1, size):
+        first = np.flatnonzero(vertex[lag:] == vertex[:-lag])
+        if first.size == 0:
+            break
+        np.add.at(shared, line[first] + row[first + lag], 1.0)
+    above = shared.reshape(-1, size, size)
+    return above + above.transpose(0, 2, 1)
