@@ -5,6 +5,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from collections import Counter, deque
 
 import numpy as np
 import pytest
@@ -247,6 +248,46 @@ def test_shapes_are_compared_on_a_cluster_and_what_is_kept_is_not_compared_again
         there = tmp_path / "there" / path.relative_to(tmp_path / "threads")
         assert there.read_bytes() == path.read_bytes()
         assert there.stat().st_mtime_ns == kept.get(there, there.stat().st_mtime_ns)
+
+
+@pytest.mark.parametrize("seconds", [0.5, -1.0])
+def test_every_job_is_done_once_however_many_a_message_gets_done(client, seconds):
+    """With -1 s a worker begins no second job of a message: all the others come again."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+
+    def allow(seconds):
+        import hypermodes.clusters
+
+        hypermodes.clusters._WHILE = seconds
+
+    client.run(allow, seconds)
+    try:
+        outcomes = list(clusters.each(client, lambda add, job: add + job, 100, ((k, k) for k in range(75))))
+    finally:
+        client.run(allow, clusters._WHILE)
+    assert sorted(outcomes) == [(k, 100 + k) for k in range(75)]
+    assert list(clusters.each(client, lambda add, job: add + job, 100, ())) == []
+
+
+def test_what_is_finished_is_given_before_the_job_that_fails(client, monkeypatch):
+    clusters = pytest.importorskip("hypermodes.clusters")
+    monkeypatch.setattr(clusters, "_width", lambda client: 1)  # all go in one message
+    outcomes = clusters.each(client, lambda one, job: one / job, 1, [(5, 1), (6, 2), (7, 0), (8, 1)])
+    assert [next(outcomes), next(outcomes)] == [(5, 1.0), (6, 0.5)]
+    with pytest.raises(ZeroDivisionError):
+        next(outcomes)
+
+
+def test_a_job_that_was_lost_goes_alone():
+    clusters = pytest.importorskip("hypermodes.clusters")
+    left, tries, sent = deque((k, None) for k in range(7)), Counter({2: 1}), []
+    while left:
+        sent.append([k for k, _ in clusters._several(left, 3, tries)])
+    assert sent == [[0, 1], [2], [3, 4, 5], [6]]
+    for _ in range(clusters._TRIES - 2):
+        clusters._count(tries, [(2, None)])
+    with pytest.raises(ConnectionError, match="block 2 was lost again and again"):
+        clusters._count(tries, [(5, None), (2, None)])
 
 
 def test_workers_that_are_killed_change_nothing(client, hypergraph, expected, tmp_path, monkeypatch):
