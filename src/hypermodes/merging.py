@@ -197,7 +197,7 @@ def _overlaps(owner: np.ndarray, vertices: np.ndarray, n_rows: int, size: int) -
     row_bits, vertex_bits = (size - 1).bit_length(), int(vertices.max(initial=0)).bit_length()
     support, row = np.divmod(np.arange(n_rows), size)
     packed = (support << (vertex_bits + row_bits) | row)[owner] | vertices.astype(np.int64) << row_bits
-    packed.sort()
+    packed.sort(kind="stable")  # merges: rows are in order, and so are supports
     vertex, row = packed >> row_bits, packed & ((1 << row_bits) - 1)
     line = ((vertex >> vertex_bits) * size + row) * size
     shared = np.zeros(n_rows * size)
