@@ -22,7 +22,7 @@ _TRIES = (
     5  # times that Dask may give a block up because several workers died of it, or a call because of them
 )
 _MOST = 8  # jobs a message
-_WHILE = 0.5  # seconds after which a worker begins no more of them: so much is lost with it, and one job
+_WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
 
 _LOST = object()
 _ALIGNED = 64  # bytes: where arrays begin in a file
@@ -175,12 +175,14 @@ def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
 
 def _width(client: Any) -> int:
     """Messages to have under way: one a thread, and two that wait for it."""
-    if not client.ncores():
+    cores = client.ncores()
+    if not cores:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             raise ConnectionError("client: the scheduler has no workers; start some") from None
-    return 3 * max(1, sum(client.ncores().values()))
+        cores = client.ncores()
+    return 3 * max(1, sum(cores.values()))
 
 
 def _outcome(client: Any, future: Any) -> Any:
