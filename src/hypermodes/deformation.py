@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-_ANYWHERE = 100.0  # prior variance of the translation: as good as unknown
 _FIRST_NOISE = 0.15  # where the estimate of the noise begins
 _LEAST = 1e-12  # weight of a match; if nothing follows the map, all count alike
 _LARGEST = 150  # matches a map is fitted to at most
@@ -31,12 +30,15 @@ class Deformation:
         Standard deviation of the deviations.
     noise : float
         Standard deviation of a match around the map, at least; how much there is comes from the matches.
+    shift : float
+        Standard deviation of the translation: as good as unknown, unless told otherwise.
     """
 
     stretch: float = 0.3
     reach: float = 0.5
     bend: float = 0.15
     noise: float = 0.05
+    shift: float = 10.0
 
     def expect(
         self, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray, queries: np.ndarray
@@ -50,12 +52,12 @@ class Deformation:
         """
         centre = weights @ sources / weights.sum()
         noise = self.noise**2 / np.maximum(weights, 1e-4)
-        kernel = self._kernel(sources - centre, sources - centre)
+        kernel = self.covariance(sources - centre, sources - centre)
         kernel[np.diag_indices_from(kernel)] += noise
         precision = np.linalg.inv(kernel)
         pull, own = precision @ (targets - sources), np.diagonal(precision)
-        cross = self._kernel(queries - centre, sources - centre)
-        prior = self._kernel_at(queries - centre)
+        cross = self.covariance(queries - centre, sources - centre)
+        prior = self.variance(queries - centre)
         spread = prior - np.einsum("ij,ij->i", cross @ precision, cross)
         return (
             targets - pull / own[:, None],
@@ -64,15 +66,16 @@ class Deformation:
             self.noise**2 + np.maximum(spread, 0.0),
         )
 
-    def _kernel(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def covariance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Covariance of the displacements of points a and b in each coordinate."""
         inner = a @ b.T
         squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * inner
         smooth = self.bend**2 * np.exp(np.maximum(squared, 0.0) / (-2 * self.reach**2))
-        return _ANYWHERE + self.stretch**2 * inner + smooth
+        return self.shift**2 + self.stretch**2 * inner + smooth
 
-    def _kernel_at(self, a: np.ndarray) -> np.ndarray:
-        """The diagonal of the kernel."""
-        return _ANYWHERE + self.stretch**2 * (a**2).sum(axis=1) + self.bend**2
+    def variance(self, a: np.ndarray) -> np.ndarray:
+        """Variance of the displacement of each point, in each coordinate: the diagonal of its covariance."""
+        return self.shift**2 + self.stretch**2 * (a**2).sum(axis=1) + self.bend**2
 
     def followers(
         self, left: np.ndarray, right: np.ndarray, trust: np.ndarray, rounds: int = 10

@@ -7,7 +7,9 @@ from hypermodes._kernels.faces import OPTIONS
 
 
 @njit(**OPTIONS)
-def vote_for_poses(source, target, spacing, raster, corner, cell, ptr, partners, pairs, scales, noise, best):
+def vote_for_poses(
+    source, target, spacing, raster, corner, cell, ptr, partners, pairs, scales, cosine, noise, best
+):
     """Judge the similarity that takes source i to target a and source j to target b, for all of them.
 
     Points are complex numbers. `raster` has, for every cell of a grid over the targets, the nearest target;
@@ -15,7 +17,8 @@ def vote_for_poses(source, target, spacing, raster, corner, cell, ptr, partners,
     partners[ptr[i]:ptr[i+1]] are the targets that source i may correspond to. A source that lands at squared
     distance r² from target t adds -log(1 - exp(-(r² + noise)/spacing[t])), minus the logarithm of the
     probability of coming so near by chance; each target counts once. best[p, x] is the sum for pair p and
-    partner x of its first source, and the partner of its second, the best of all.
+    partner x of its first source, and the partner of its second, the best of all. Squared scales outside of
+    `scales`, and turns with a smaller cosine than `cosine`, are not looked at.
     """
     n_rows, n_columns = raster.shape
     used = np.full(target.size, -1)
@@ -31,7 +34,7 @@ def vote_for_poses(source, target, spacing, raster, corner, cell, ptr, partners,
                     continue
                 turn = (target[b] - target[a]) / base
                 size = turn.real * turn.real + turn.imag * turn.imag
-                if not scales[0] <= size <= scales[1]:
+                if not scales[0] <= size <= scales[1] or turn.real < cosine * np.sqrt(size):
                     continue
                 stamp += 1
                 used[a] = used[b] = stamp

@@ -16,8 +16,8 @@ from hypermodes.hypergraph import Hypergraph
 
 _RANK = 4  # neighbour whose distance says how densely points lie
 _NOISE = 0.02  # what points may be off, in units of the mean distance from their middle
-_WORK = 30_000_000  # landings looked at
-_LARGEST_SCALE = 4.0  # relative to that of the spreads
+_WORK = 30_000_000  # landings looked at, if nothing else is said
+_LARGEST_SCALE = 4.0  # relative to that of the sizes
 _GRID = 300  # cells a side
 _KEPT = 200  # similarities kept, the best first
 
@@ -54,10 +54,18 @@ def chances(left: Features, right: Features, candidates: Candidates, pose: Pose)
     of, to = candidates.pairs[:, ::-1].T if swap else candidates.pairs.T
     squared = np.abs(pose.offset + pose.turn * source[of] - target[to]) ** 2
     squared += (_NOISE * _size(source[_ordinary(source)]) * abs(pose.turn)) ** 2
-    return -np.expm1(-squared / _spacing(target)[to])
+    return -np.expm1(-squared / spacing(target)[to])
 
 
-def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> tuple[Hypergraph, list[Pose]]:
+def pose_hypergraph(
+    left: Features,
+    right: Features,
+    candidates: Candidates,
+    *,
+    largest_scale: float = _LARGEST_SCALE,
+    largest_turn: float = np.pi,
+    work: int = _WORK,
+) -> tuple[Hypergraph, list[Pose]]:
     """Make a hyperedge of every good similarity: the candidates it explains.
 
     Parameters
@@ -66,6 +74,12 @@ def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> 
         The two sides; only points are used.
     candidates : Candidates
         Pairs that might correspond.
+    largest_scale : float
+        How much larger a side may be than the other, or smaller, beside what their sizes say.
+    largest_turn : float
+        By which angle a side may be turned.
+    work : int
+        Landings looked at; pairs of points to begin with are left out where there would be more.
 
     Returns
     -------
@@ -89,14 +103,15 @@ def pose_hypergraph(left: Features, right: Features, candidates: Candidates) -> 
     scale = (_size(target) / _size(source)) ** 2
     noise = float((_NOISE * _size(source)) ** 2)
     ptr, partners, index = _by_source(pairs, source.size)
-    bases = _bases(source, ptr)
+    bases = _bases(source, ptr, work)
     best = np.zeros((len(bases), int(np.diff(ptr).max()), 2))
     from hypermodes._kernels.poses import vote_for_poses
 
     vote_for_poses(
         source, target, landings.spacing, landings.raster, landings.corner, landings.cell, ptr, partners,
         bases,
-        np.array([scale / _LARGEST_SCALE**2, scale * _LARGEST_SCALE**2]), noise, best,
+        np.array([scale / largest_scale**2, scale * largest_scale**2]),
+        -np.inf if largest_turn >= np.pi else np.cos(largest_turn), noise, best,
     )  # fmt: skip
     significance = best[:, :, 0].ravel()
     order = np.lexsort((np.arange(significance.size), -significance))[:_KEPT]
@@ -146,7 +161,7 @@ class _Landings:
         corner = low - 0.1 * extent
         steps = (np.arange(_GRID) + 0.5) * cell
         grid = np.stack(np.meshgrid(corner[0] + steps, corner[1] + steps), axis=-1)
-        return cls(target, _spacing(target), cKDTree(points).query(grid)[1], complex(*corner), cell)
+        return cls(target, spacing(target), cKDTree(points).query(grid)[1], complex(*corner), cell)
 
     def explained(
         self, pose: Pose, source: np.ndarray, noise: float, index: np.ndarray
@@ -164,7 +179,7 @@ class _Landings:
         return first, to[first], odds[first]
 
 
-def _spacing(target: np.ndarray) -> np.ndarray:
+def spacing(target: np.ndarray) -> np.ndarray:
     """Square of the distance within which there is one target on average, around each.
 
     Around a point far from all others nothing lies; it counts as the loneliest of the ordinary ones.
@@ -205,7 +220,7 @@ def _by_source(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return ptr, np.ascontiguousarray(pairs[order, 1]), index
 
 
-def _bases(source: np.ndarray, ptr: np.ndarray) -> np.ndarray:
+def _bases(source: np.ndarray, ptr: np.ndarray, most: int) -> np.ndarray:
     """Pairs of sources to begin with: lengths nearest to the mean first, as many as there is time for."""
     i, j = np.triu_indices(source.size, 1)
     lengths = np.abs(source[i] - source[j])
@@ -213,7 +228,7 @@ def _bases(source: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     order = np.lexsort((lengths, np.abs(np.log(lengths / lengths.mean()))))
     counts = np.diff(ptr)
     work = np.cumsum((counts[i] * counts[j] * source.size)[order])
-    order = order[: max(1, int(np.searchsorted(work, _WORK)))]
+    order = order[: max(1, int(np.searchsorted(work, most)))]
     return np.column_stack((i[order], j[order]))
 
 

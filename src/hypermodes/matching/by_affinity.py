@@ -1,6 +1,7 @@
 """Search by a pairwise affinity: modes say where to begin, climbing completes, neighbours judge."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +10,7 @@ from hypermodes.assignment import climb, payoffs
 from hypermodes.construct.correspondences import Candidates, hypergraph_of_groups, neighbourhood_hypergraph
 from hypermodes.deformation import Layout
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.matching.found import Found
+from hypermodes.matching.found import CORE, Found
 from hypermodes.modes import find_modes
 from hypermodes.threads import single_threaded_algebra
 
@@ -19,7 +20,6 @@ _SHIFTED = 300  # hyperedges shifted to find where to begin
 _ROUNDS = 3  # of fitting a map and matching again
 _TOLERANCE = 1.5  # standard deviations from its place at which a candidate has lost 1 - 1/√e of its weight
 _SIZE = 20  # members of a hyperedge
-_CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
 
 
 def found_by_affinity(
@@ -41,7 +41,10 @@ def found_by_affinity(
     climbed = {x.tobytes(): x for x in (climb(candidates, affinity, start) for start in starts)}
     completed = [_completed(candidates, affinity, layout, x) for x in climbed.values()]
     values = [_value(affinity, x, agreement) for x, agreement in completed]
-    return judged(candidates, affinity, layout, *completed[int(np.argmax(values))])
+    found = judged(candidates, affinity, layout, *completed[int(np.argmax(values))])
+    if found is None:
+        return None
+    return replace(found, tried=tuple(np.flatnonzero(x) for x, _ in completed))
 
 
 def judged(
@@ -67,7 +70,7 @@ def judged(
     mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
     share = mass / mass.sum()
     scores = agreement * payoffs(affinity, agreement * share)
-    core = np.flatnonzero(mass > _CORE * mass.max())
+    core = np.flatnonzero(mass > CORE * mass.max())
     value = _value(affinity, x, agreement)
     return Found(chosen, agreement, value, modes, core, share, scores, float(share @ scores))
 

@@ -9,6 +9,7 @@ from hypermodes.construct.correspondences import Candidates
 from hypermodes.matching.result import Matching
 from hypermodes.result import ModeSet
 
+CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
 _KEPT = 0.25  # of the core's own consistency; what has less does not go together with it
 _BY_CHANCE = 0.2  # a score below this is as good as none
 
@@ -25,6 +26,7 @@ class Found:
     share: np.ndarray  # of every candidate in the densest mode
     scores: np.ndarray  # of every candidate: its affinity to that mode
     consistency: float  # of the densest mode with itself
+    tried: tuple[np.ndarray, ...] = ()  # choices that were completed beside it
 
 
 def read_off(

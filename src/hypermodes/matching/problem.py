@@ -12,6 +12,7 @@ from hypermodes.assignment import assign
 from hypermodes.construct.correspondences import (
     Candidates,
     Features,
+    likeness,
     mean_length,
     ordinary,
     pairwise_affinity,
@@ -20,6 +21,7 @@ from hypermodes.construct.correspondences import (
 from hypermodes.construct.placements import placement_hypergraph
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.matching.by_affinity import FEW, TRIES, found_by_affinity, judged
+from hypermodes.matching.by_map import found_by_map
 from hypermodes.matching.by_pose import found_by_pose
 from hypermodes.matching.found import Found
 
@@ -120,6 +122,16 @@ class Problem:
         if other is None or len(other.core) < len(better.core):
             return better
         return replace(better, chosen=other.chosen, core=np.intersect1d(better.core, other.chosen))
+
+    def exact(self, found: "Found") -> "Found | None":
+        """Matches of one smooth map, where that explains them decisively better than what was found."""
+        of_points = {
+            name: value
+            for name, value in self.options.items()
+            if name in ("orientation", "orientation_period")
+        }
+        alike = likeness(self.left, self.right, self.candidates, **of_points)
+        return found_by_map(self.left, self.right, self.candidates, alike, found)
 
     def _exactness(self, core: np.ndarray) -> float:
         """How exact a core is: three times what its lengths differ, as a part of the tolerances."""

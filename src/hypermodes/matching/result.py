@@ -31,7 +31,8 @@ class Matching:
         How consistent the core is with itself beyond chance, in [0, 1]: (F - F₀)/(1 - F₀), where F is the
         mean affinity within the mode and F₀ that of the best mode when one side is scrambled. About 0 if
         there is no structure in common; below 0.2 no pairs are returned unless a number was asked for.
-        For an affinity of one's own, F is in units of its largest entry, and F₀ is 0.
+        For matches of one exact map, E/(1 + E), with E the logarithm of how much more probable they are by
+        the map than by chance. For an affinity of one's own, F is in units of its largest entry, and F₀ is 0.
     candidates : Candidates
         What was chosen from; vertices of the hypergraph are positions among them.
     """

@@ -1,5 +1,6 @@
 """Match two sides, one-to-one."""
 
+from dataclasses import replace
 from typing import Any
 
 import scipy.sparse as sp
@@ -39,6 +40,10 @@ def match(
     of candidates decide only if what they find is exact. Otherwise every placement of one side on the other,
     moved, scaled, and mirrored or not, is a hyperedge of the candidates it makes probable
     (`construct.placements`), and the candidates with the most votes are taken.
+
+    What goes together loosely is found among many outliers always; what follows one map exactly is not. So
+    maps are looked for, too, from everything tried and from modes of the hypergraph of similarities, coarse
+    to fine (`matching.registration`); where one explains other matches decisively better, these are taken.
 
     Parameters
     ----------
@@ -88,8 +93,12 @@ def match(
     found = problem.found()
     if found is None:
         return read_off(candidates, None, n_matches)
-    if len(found.core) >= FEW and not any_turn:
-        found = problem.refined(found)
+    if not any_turn:
+        better = problem.refined(found) if len(found.core) >= FEW else found
+        exact = problem.exact(replace(better, tried=found.tried))
+        if exact is not None:
+            return read_off(candidates, exact, n_matches)
+        found = better
     return read_off(candidates, found, n_matches, problem.chance())
 
 

@@ -7,6 +7,7 @@ share a point.
 
 from hypermodes.construct.correspondences.affinity import check_affinity_options as check_affinity_options
 from hypermodes.construct.correspondences.affinity import checked_affinity as checked_affinity
+from hypermodes.construct.correspondences.affinity import likeness as likeness
 from hypermodes.construct.correspondences.affinity import pairwise_affinity as pairwise_affinity
 from hypermodes.construct.correspondences.arguments import check_count as check_count
 from hypermodes.construct.correspondences.arguments import check_positive as check_positive

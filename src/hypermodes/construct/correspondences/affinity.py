@@ -102,8 +102,7 @@ def pairwise_affinity(
         else:
             by_turn = 0.0
     elif oriented:
-        difference = left.orientations[candidates.left] - right.orientations[candidates.right]
-        own = own + 0.5 * (_turned(difference, orientation_period) / orientation) ** 2
+        own = _own(left, right, candidates, orientation, orientation_period)
     scaled = left.scales is not None and right.scales is not None
     log_ratio = np.zeros(len(candidates))
     if scaled:
@@ -125,6 +124,30 @@ def pairwise_affinity(
     if ends[-1] < 2**31:
         ends = ends.astype(np.int32)  # as the columns are: scipy would widen those
     return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
+
+
+def likeness(
+    left: Features,
+    right: Features,
+    candidates: Candidates,
+    *,
+    orientation: float = 0.6,
+    orientation_period: float = np.pi,
+) -> np.ndarray:
+    """How alike the points of each candidate are: similarity · exp(-((θ_i - θ_a)/orientation)²)."""
+    log_likeness = -2 * _own(left, right, candidates, orientation, orientation_period)
+    return np.maximum(np.exp(log_likeness), np.finfo(np.float64).tiny)
+
+
+def _own(
+    left: Features, right: Features, candidates: Candidates, orientation: float, period: float
+) -> np.ndarray:
+    """Half of the negative logarithm of the likeness."""
+    own = -0.5 * np.log(candidates.similarity)
+    if left.orientations is None or right.orientations is None:
+        return own
+    difference = left.orientations[candidates.left] - right.orientations[candidates.right]
+    return own + 0.5 * (_turned(difference, period) / orientation) ** 2
 
 
 def check_affinity_options(**options: Any) -> None:

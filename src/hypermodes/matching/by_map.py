@@ -1,0 +1,90 @@
+"""Search by one smooth map: where it explains matches better than chance does, they follow it exactly."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from scipy.special import expit
+
+from hypermodes.assignment import greedily
+from hypermodes.construct.correspondences import Candidates, Features, neighbourhood_hypergraph, ordinary
+from hypermodes.construct.poses import pose_hypergraph
+from hypermodes.deformation import Deformation, Layout
+from hypermodes.matching.found import CORE, Found
+from hypermodes.matching.registration import FEWEST, Registrar, Registration
+from hypermodes.modes import find_modes
+from hypermodes.threads import single_threaded_algebra
+
+MOST = 150  # points of the smaller side: maps of more take too long
+_WIDEST = 2 * Deformation.stretch  # turn, and logarithm of the scale, of similarities to begin with
+_TRIES = 5  # of their modes
+_WORK = 10_000_000  # landings looked at for these: they are only where to begin
+_EXACT = 1.0  # evidence a match: each is e times more probable by the map than by chance
+_DECISIVE = 3.0  # difference of evidence: odds of 20 to 1
+
+
+def found_by_map(
+    left: Features, right: Features, candidates: Candidates, likeness: np.ndarray, found: Found
+) -> Found | None:
+    """Match again by one map if it explains other matches decisively better than those that were found.
+
+    Begins at everything that was tried before, and at similarities. None if what was found stands, or if the
+    sides are too large.
+
+    Parameters
+    ----------
+    left, right : Features
+        The sides: centred, in units of their mean lengths.
+    candidates : Candidates
+        Pairs that might correspond.
+    likeness : (m,) float
+        How alike the points of each candidate look.
+    found : Found
+        What was found without.
+    """
+    if min(len(left), len(right)) > MOST:
+        return None
+    registrar = Registrar(left.points, right.points, candidates, likeness)
+    near = [ordinary(cdist(side.points, side.points)) for side in (left, right)]
+    both = near[0][candidates.left] & near[1][candidates.right]  # a map says nothing of points far from all
+    chosen, *tried = (start[both[start]] for start in (found.chosen, *found.tried))
+    with single_threaded_algebra:
+        exact = registrar.found([chosen, *tried, *_similar(left, right, candidates)])
+        if exact is None or exact.evidence < _EXACT * exact.chosen.size:
+            return None
+        if exact.evidence < registrar.evidence(chosen) + _DECISIVE:
+            return None
+    return _judged(left, right, candidates, exact)
+
+
+def _judged(left: Features, right: Features, candidates: Candidates, exact: Registration) -> Found | None:
+    """Judge matches by their neighbourhoods, as others are; all go together, for they follow one map."""
+    chosen, probability = exact.chosen, expit(exact.log_odds)
+    layout = Layout(left.points, right.points, candidates.pairs)
+    block = [indices.ravel() for indices in np.meshgrid(chosen, chosen, indexing="ij")]
+    together = sp.csr_array((np.ones(chosen.size**2), block), shape=(len(candidates),) * 2)
+    neighbours = neighbourhood_hypergraph(
+        candidates, together, chosen, nearness=layout.nearness(chosen), agreement=probability[chosen]
+    )
+    modes = find_modes(neighbours, n_jobs=1)
+    if not len(modes):
+        return None
+    mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
+    return Found(
+        chosen, probability, exact.evidence, modes, np.flatnonzero(mass > CORE * mass.max()),
+        mass / mass.sum(), probability, exact.evidence / (1 + exact.evidence),
+    )  # fmt: skip
+
+
+def _similar(left: Features, right: Features, candidates: Candidates) -> list[np.ndarray]:
+    """Candidates that a similarity explains which turns little: modes of their hypergraph, densest first."""
+    try:
+        hypergraph, _ = pose_hypergraph(
+            left, right, candidates, largest_scale=np.exp(_WIDEST), largest_turn=_WIDEST, work=_WORK
+        )
+    except ValueError:
+        return []
+    starts = []
+    for mode in find_modes(hypergraph, n_jobs=1).modes[:_TRIES]:
+        mass = hypergraph.incidence @ mode.distribution(hypergraph.n_edges)
+        starts.append(np.sort(greedily(candidates, np.where(mass > 0.5, mass, 0.0))))
+    return [start for start in starts if start.size >= FEWEST]
