@@ -44,17 +44,32 @@ class Registration(NamedTuple):
     noise: float
 
 
-class _Posterior(NamedTuple):
-    """A map in one direction, given matches: K⁻¹, K⁻¹(y - x), and log p(y | x)."""
+class _Map(NamedTuple):
+    """A map in one direction, given matches: y - x, their covariance K, K⁻¹, and K⁻¹(y - x)."""
 
+    way: np.ndarray
+    covariance: np.ndarray
     precision: np.ndarray
     pull: np.ndarray
-    log_density: float
+
+    @classmethod
+    def of(cls, way: np.ndarray, covariance: np.ndarray) -> "_Map":
+        precision = np.linalg.inv(covariance)
+        return cls(way, covariance, precision, precision @ way)
 
     def gains(self) -> np.ndarray:
         """What each match adds to the log density, given the others."""
         own = np.diagonal(self.precision)
         return np.log(own / (2 * np.pi)) - (self.pull**2).sum(axis=1) / (2 * own)
+
+    def log_density(self) -> float:
+        """log p(y | x)."""
+        squared = float((self.way * self.pull).sum())
+        return -squared / 2 - float(np.linalg.slogdet(2 * np.pi * self.covariance)[1])
+
+    def of_these(self, kept: np.ndarray) -> "_Map":
+        """The map that some of the matches make."""
+        return _Map.of(self.way[kept], self.covariance[np.ix_(kept, kept)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,33 +141,33 @@ class Registrar:
 
     def _kept(
         self, chosen: np.ndarray, deformation: Deformation, noise: float
-    ) -> tuple[float, np.ndarray, list[_Posterior]]:
-        """Leave out the worst matches, some at a time, as long as each makes the evidence smaller."""
-        while True:
-            maps = self._maps(chosen, deformation, noise)
-            gains = (maps[0].gains() + maps[1].gains()) / 2 + self._against_chance[chosen]
-            harmful = int((gains < -self._prior(chosen.size)).sum())
-            leaving = min(-(-harmful // 3), chosen.size - FEWEST)
-            if leaving <= 0:
-                break
-            chosen = np.delete(chosen, np.argsort(gains, kind="stable")[:leaving])
-        evidence = (maps[0].log_density + maps[1].log_density) / 2 + self._against_chance[chosen].sum()
-        return float(evidence) - _log_choices(self._size, chosen.size), chosen, maps
-
-    def _maps(self, chosen: np.ndarray, deformation: Deformation, noise: float) -> list[_Posterior]:
-        """Both directions of the map that the chosen ones make."""
+    ) -> tuple[float, np.ndarray, list[_Map]]:
+        """Leave out the worst matches, half at a time, as long as some make the evidence smaller."""
         here, there = self.left[self.candidates.left[chosen]], self.right[self.candidates.right[chosen]]
-        return [
-            _posterior(deformation.covariance(sources, sources), targets - sources, noise)
+        maps = [
+            _Map.of(
+                targets - sources,
+                deformation.covariance(sources, sources) + noise**2 * np.eye(chosen.size),
+            )
             for sources, targets in ((here, there), (there, here))
         ]
+        while True:
+            gains = (maps[0].gains() + maps[1].gains()) / 2 + self._against_chance[chosen]
+            harmful = int((gains < -self._prior(chosen.size)).sum())
+            leaving = min(-(-harmful // 2), chosen.size - FEWEST)
+            if leaving <= 0:
+                break
+            kept = np.sort(np.argsort(gains, kind="stable")[leaving:])
+            chosen, maps = chosen[kept], [one.of_these(kept) for one in maps]
+        evidence = (maps[0].log_density() + maps[1].log_density()) / 2 + self._against_chance[chosen].sum()
+        return float(evidence) - _log_choices(self._size, chosen.size), chosen, maps
 
     def _prior(self, k: int) -> float:
         """Log odds that a point has a match, if k have: what E(S) pays less for saying which."""
         return _log_choices(self._size, k - 1) - _log_choices(self._size, k)
 
     def _log_odds(
-        self, chosen: np.ndarray, maps: list[_Posterior], deformation: Deformation, noise: float
+        self, chosen: np.ndarray, maps: list[_Map], deformation: Deformation, noise: float
     ) -> np.ndarray:
         """Log odds of every candidate given the map of the chosen ones, which are judged by the others."""
         pairs = self.candidates.pairs
@@ -170,15 +185,6 @@ class Registrar:
             squared = ((places[of] - targets[to]) ** 2).sum(axis=1)
             odds = odds - (squared / variance[of]) / 4 - np.log(2 * np.pi * variance[of]) / 2
         return odds
-
-
-def _posterior(field: np.ndarray, way: np.ndarray, noise: float) -> _Posterior:
-    covariance = field + noise**2 * np.eye(len(field))
-    precision = np.linalg.inv(covariance)
-    pull = precision @ way
-    log_determinant = float(np.linalg.slogdet(covariance)[1])
-    log_density = -float((way * pull).sum()) / 2 - log_determinant - len(way) * np.log(2 * np.pi)
-    return _Posterior(precision, pull, log_density)
 
 
 def _log_choices(n: int, k: int) -> float:
