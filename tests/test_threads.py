@@ -10,12 +10,30 @@ from hypermodes.threads import argsorted, as_done
 
 
 @given(st.lists(st.integers(-3, 3) | st.floats(allow_nan=False), max_size=60), st.integers(1, 5))
-def test_sorting_in_stretches_is_stable(values, n_jobs):
+def test_sorting_is_stable(values, n_jobs):
     values = np.array(values, dtype=float)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "_WORTH_THREADS", 0)
+        patch.setattr(threads, "_WORTH_PACKING", 1)
         order = argsorted(values, n_jobs)
     assert order.tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.random(n),
+        lambda rng, n: np.round(rng.normal(size=n), 3),  # many equal
+        lambda rng, n: np.exp(9 * rng.normal(size=n)),  # most on the lowest step
+        lambda rng, n: 1e300 * rng.normal(size=n),
+        lambda rng, n: 5e-324 * rng.integers(0, 9, n),  # no room for steps between
+        lambda rng, n: rng.integers(0, 2**63, n, dtype=np.uint64),
+        lambda rng, n: rng.random((n, 2))[:, 1],
+    ],
+)
+def test_many_numbers_are_sorted_as_numpy_does(draw, n_jobs):
+    values = draw(np.random.default_rng(0), 200_001)
+    assert (argsorted(values, n_jobs) == np.argsort(values, kind="stable")).all()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

@@ -251,12 +251,10 @@ def _chosen(
 
 def _joins_into(n_groups: int, tree: ModeTree, tied: np.ndarray) -> int:
     """The joins to make until there are no more groups than wanted; items tied to none are no groups."""
-    from hypermodes._kernels.trees import sums
-
     fewer = int(tied.sum()) - n_groups
     if fewer <= 0:
         return 0
-    of_groups = (sums(tree.children, tied.astype(float))[tree.children] > 0).all(axis=1)
+    of_groups = (tree.sums(tied.astype(float))[tree.children] > 0).all(axis=1)
     return int(np.searchsorted(np.cumsum(of_groups), fewer)) + 1
 
 

@@ -110,8 +110,9 @@ class Neighbourhoods:
     def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
         links = neighbour_links(self.neighbours, self.density, n_jobs, forest=True)
-        nearest = partial(self._nearest, n_jobs=n_jobs)
-        links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
+        if links.level.size < self.neighbours.n - 1:  # else they are one tree already
+            nearest = partial(self._nearest, n_jobs=n_jobs)
+            links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
         return ModeTree.grow(links, self.weights, n_jobs)
 
     def to_new(self, points: Any, k: int) -> Neighbours:

@@ -22,14 +22,12 @@ DEEPEST = 600  # in logarithms: what density ratios, and sums of them, can be co
 
 def clearness(tree: ModeTree, level: Level, dimension: float, k: int) -> tuple[np.ndarray, np.ndarray]:
     """How clear each split between clusters of a level is, in standard errors, and the merge that ends it."""
-    from hypermodes._kernels.trees import sums
-
     sides = level.labels[tree.ends]
     merges = np.flatnonzero(sides[:, 0] != sides[:, 1])
     log_height = np.log(np.maximum(level.height, np.finfo(float).tiny))
     log_height = np.maximum(log_height, log_height.max() - DEEPEST / dimension)
     top = log_height.max()
-    volume = sums(tree.children, tree.weights * np.exp(dimension * (top - log_height)))
+    volume = tree.sums(tree.weights * np.exp(dimension * (top - log_height)))
     log_saddle = np.log(np.maximum(tree.heights[merges], np.finfo(float).tiny))
     log_saddle = np.maximum(log_saddle, top - DEEPEST / dimension)
     parts = tree.children[merges]

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hypermodes.threads import argsorted, in_threads
+from hypermodes.threads import argsorted, in_threads, stretches
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
@@ -35,18 +35,25 @@ class Links(NamedTuple):
 
     def forest(self, n: int) -> "Links":
         """Those that a maximum spanning forest of n points is made of: the others join nothing new."""
-        return self.thinned(0, n)
+        needed = np.zeros(self.level.size, bool)
+        needed[_spanning(self.left, self.right, self.level, n)] = True
+        return Links(self.left[needed], self.right[needed], self.level[needed])
 
     def thinned(self, begin: int, end: int) -> "Links":
         """Without those between points begin … end - 1 that a maximum spanning forest of these can spare."""
-        from hypermodes._kernels.trees import spanning_tree
-
         needed = (self.right < begin) | (self.right >= end) | (self.left < begin) | (self.left >= end)
         inside = np.flatnonzero(~needed)
         left, right = self.left[inside] - begin, self.right[inside] - begin
-        parent, best = counting(end - begin), np.empty(end - begin, np.int64)
-        needed[inside[spanning_tree(left, right, self.level[inside], parent, best)]] = True
+        needed[inside[_spanning(left, right, self.level[inside], end - begin)]] = True
         return Links(self.left[needed], self.right[needed], self.level[needed])
+
+
+def _spanning(left: np.ndarray, right: np.ndarray, level: np.ndarray, n: int) -> np.ndarray:
+    """Which links a maximum spanning forest of n points is made of, in no order."""
+    from hypermodes._kernels.trees import spanning_tree
+
+    alive = counting(level.size)
+    return spanning_tree(left, right, level, counting(n), np.empty(n, alive.dtype), alive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,20 +128,30 @@ class ModeTree:
         links = Links(left, right, level)
         if left.size >= n:  # else they are a tree, or no tree can be made of them
             links = links.forest(n)
-        order = argsorted(-links.level, n_jobs)
-        parent = counting(2 * n - 1)
-        short = parent.dtype
-        left, right, level = (
-            links.left[order].astype(short),
-            links.right[order].astype(short),
-            links.level[order],
+        children, ends, heights = (
+            np.empty((n - 1, 2), np.int64),
+            np.empty((n - 1, 2), np.int64),
+            np.empty(n - 1),
         )
-        mass = np.concatenate((mass, np.zeros(n - 1)))
-        children, made_by = np.empty((n - 1, 2), np.int64), np.empty(n - 1, np.int64)
-        if merge_tree(left, right, parent, mass, children, made_by) < n - 1:
+        joined = 0
+        if links.level.size == n - 1:
+            order = argsorted(-links.level, n_jobs)
+
+            def put(part: slice) -> None:
+                for column, values in (
+                    (ends[:, 0], links.left),
+                    (ends[:, 1], links.right),
+                    (heights, links.level),
+                ):
+                    column[part] = values[order[part]]
+
+            in_threads(n_jobs, put, stretches(n - 1))
+            node = counting(2 * n - 1)[:n]
+            joined = merge_tree(ends, np.full_like(node, -1), node, children)
+        if joined < n - 1:
             raise ValueError("links: expected links that join all points; some groups have none between them")
-        ends = np.column_stack((left[made_by], right[made_by])).astype(np.int64)
-        for array in (children, ends, heights := level[made_by], mass):
+        mass = _summed(children, mass)
+        for array in (children, ends, heights, mass):
             array.flags.writeable = False
         return cls(children, ends, heights, mass)
 
@@ -151,6 +168,10 @@ class ModeTree:
     def weights(self) -> np.ndarray:
         """Mass of each point."""
         return self.mass[: self.n]
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums of the values of points over every node: the points themselves, then the merges."""
+        return _summed(self.children, values)
 
     # -- ways to read it --------------------------------------------------------------------------------
 
@@ -355,6 +376,16 @@ def agreements(partitions: list[np.ndarray], mass: np.ndarray, n_jobs: int | Non
     for (a, b), value in zip(pairs, in_threads(n_jobs, agree, pairs), strict=True):
         table[a, b] = table[b, a] = value
     return table
+
+
+def _summed(children: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The values of points, and behind them their sums over every merge."""
+    from hypermodes._kernels.trees import add_up
+
+    out = np.empty(2 * len(children) + 1)
+    out[: len(children) + 1] = values
+    add_up(children, out)
+    return out
 
 
 def counting(n: int) -> np.ndarray:

@@ -43,17 +43,17 @@ def find(parent, x):
 
 
 @njit(**OPTIONS)
-def spanning_tree(left, right, level, parent, best):
+def spanning_tree(left, right, level, parent, best, alive):
     """Links of a maximum spanning tree, in no order, by Borůvka; of equal levels the first link is higher.
 
-    `parent`, which counts up, and `best` are scratch, one a point; from NumPy, which asks for large pages.
+    `parent`, which counts up, and `best` are scratch, one a point, and so is `alive`, which counts up, one a
+    link: from NumPy, which asks for large pages.
 
     Each round every group takes its highest link to another group. Links inside groups are forgotten on the
     way, so that a round looks at about half of what the last one did, one after the other.
     """
     n = parent.size
-    alive = np.arange(left.size)
-    chosen = np.empty(n - 1, np.int64)
+    chosen = np.empty(n - 1, best.dtype)
     n_chosen, n_alive, joining = 0, left.size, True
     while joining:
         joining = False
@@ -84,37 +84,45 @@ def spanning_tree(left, right, level, parent, best):
     return chosen[:n_chosen]
 
 
-@njit(**OPTIONS)
-def merge_tree(left, right, parent, mass, children, links):
-    """Kruskal: join the ends of the links, which are in order; the number of merges.
+@njit(**INNER)
+def root_of(parent, x):
+    """Root of the set x is in, where a root has minus its size for a parent; paths are halved on the way."""
+    while parent[x] >= 0:
+        up = parent[x]
+        if parent[up] >= 0:
+            up = parent[x] = parent[up]
+        x = up
+    return x
 
-    `mass` has room for the merges behind the points, and so has `parent`, which counts up: short integers if
-    they will do, since the time goes into finding them in memory. `links` says which link made each merge.
+
+@njit(**OPTIONS)
+def merge_tree(ends, parent, node, children):
+    """Kruskal: join the ends of links, which are in order and make no ring; the number of merges.
+
+    `parent`, -1 at first, and `node`, which counts up, are scratch, one a point: short integers if they will
+    do, since the time goes into finding them in memory. For the same reason the smaller group goes below the
+    larger.
     """
-    n = children.shape[0] + 1
-    m = 0
-    for t in range(left.size):
-        a = find(parent, left[t])
-        b = find(parent, right[t])
-        if a != b:
-            parent[a] = parent[b] = n + m
-            mass[n + m] = mass[a] + mass[b]
-            children[m, 0], children[m, 1], links[m] = a, b, t
-            m += 1
-            if m == n - 1:
-                break
-    return m
+    n = parent.size
+    for m in range(n - 1):
+        a, b = root_of(parent, ends[m, 0]), root_of(parent, ends[m, 1])
+        if a == b:
+            return m
+        children[m, 0], children[m, 1] = node[a], node[b]
+        if parent[a] > parent[b]:
+            a, b = b, a
+        parent[a] += parent[b]
+        parent[b] = a
+        node[a] = n + m
+    return n - 1
 
 
 @njit(**OPTIONS)
-def sums(children, values):
-    """Sums of the values of points over every node: the points themselves, then the merges."""
-    n = values.size
-    out = np.empty(2 * n - 1)
-    out[:n] = values
+def add_up(children, values):
+    """Sums over every node, behind the values of the points, which there is room for."""
+    n = children.shape[0] + 1
     for m in range(n - 1):
-        out[n + m] = out[children[m, 0]] + out[children[m, 1]]
-    return out
+        values[n + m] = values[children[m, 0]] + values[children[m, 1]]
 
 
 @njit(**OPTIONS)
