@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hypermodes.threads import stretches
 from hypermodes.tree import Level
 
 MOST = 0.5  # a group of which more than half would be outliers stands on no ground: it is what is there
@@ -30,19 +31,49 @@ class Quartiles(NamedTuple):
     @classmethod
     def of(cls, spacing: np.ndarray, level: Level, weights: np.ndarray) -> "Quartiles":
         """Find them; a point counts as often as it came."""
-        order = np.lexsort((spacing, level.core))
-        ends = np.searchsorted(level.core[order], np.arange(level.n_clusters + 1))
+        group = level.core + 1
+        short = group.astype(np.uint16) if level.n_clusters < np.iinfo(np.uint16).max else group
+        order = np.argsort(short, kind="stable")  # short ones are sorted by counting
+        ends = np.cumsum(np.bincount(group, minlength=level.n_clusters + 1))
+        once = each_once(weights)
         found = np.empty((level.n_clusters, 2))
         for c in range(level.n_clusters):
             part = order[ends[c] : ends[c + 1]]
-            middle = np.cumsum(weights[part]) - weights[part] / 2
-            found[c] = np.interp(weights[part].sum() * np.array([0.25, 0.75]), middle, spacing[part])
+            found[c] = _quartiles(spacing[part], None if once else weights[part])
         return cls(found[:, 0], found[:, 1])
 
     @property
     def outer_fences(self) -> np.ndarray:
         """Beyond these a spacing is far out."""
         return self.upper + FAR_OUT * (self.upper - self.lower) + ROUNDING
+
+
+def _quartiles(values: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Lower and upper quartile, between the two values next to it; without weights each counts once."""
+    shares = np.array([0.25, 0.75])
+    if weights is None:  # who is who does not matter, nor the order of those that are not next to a quartile
+        at = values.size * shares
+        below = np.floor(at - 0.5).astype(np.int64)
+        near = np.unique(np.clip((below, below + 1), 0, values.size - 1))
+        return np.interp(at, near + 0.5, np.partition(values, near)[near])
+    order = np.argsort(values, kind="stable")
+    values, weights = values[order], weights[order]
+    return np.interp(weights.sum() * shares, np.cumsum(weights) - weights / 2, values)
+
+
+def _median(values: np.ndarray, weights: np.ndarray) -> float:
+    """The value up to which there is half of all."""
+    if each_once(weights):
+        middle = (values.size + 1) // 2 - 1
+        return float(np.partition(values, middle)[middle])
+    order = np.argsort(values)
+    mass = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(mass, mass[-1] / 2)]])
+
+
+def each_once(weights: np.ndarray) -> bool:
+    """Whether no point came more often than others."""
+    return bool((weights == 1).all())
 
 
 def fences(
@@ -58,7 +89,7 @@ def fences(
     asked = np.ones(level.n_clusters, bool)
     limit, searching = -np.inf, True
     while searching and asked.any():
-        here = asked[level.labels]
+        here = slice(None) if asked.all() else asked[level.labels]
         limit = ground_limit(log_density[here], weights[here], 1 / np.sqrt(k))
         below = np.bincount(level.labels, weights * (log_density < limit), level.n_clusters)
         searching = bool((covered := asked & (below > MOST * size)).any())
@@ -78,15 +109,13 @@ def ground_limit(log_density: np.ndarray, weights: np.ndarray, error: float) -> 
     end = histogram.valley()
     if end == -np.inf:
         return end
-    low = np.flatnonzero(log_density < end)
-    low = low[np.argsort(log_density[low])]
-    mass = np.cumsum(weights[low])
-    middle = log_density[low[np.searchsorted(mass, mass[-1] / 2)]]
+    below = log_density < end
+    low, mass = log_density[below], weights[below]
+    middle = _median(low, mass)
     double = np.log(2) + ROUNDING  # on a lattice many densities are twice others, but for rounding
     limit = middle + double
-    beyond = weights[low[log_density[low] >= limit]].sum()
-    uneven = weights[low[log_density[low] < middle - double]].sum()
-    return max(float(limit), histogram.gap(), end if 2 * uneven >= beyond else -np.inf)
+    beyond, uneven = mass[low >= limit].sum(), mass[low < middle - double].sum()
+    return max(limit, histogram.gap(), end if 2 * uneven >= beyond else -np.inf)
 
 
 class Histogram(NamedTuple):
@@ -98,20 +127,22 @@ class Histogram(NamedTuple):
     @classmethod
     def of(cls, values: np.ndarray, weights: np.ndarray, width: float) -> "Histogram":
         """Share each value out between two bins, and smooth; the median is on the border of a bin."""
-        order = np.argsort(values)
-        mass = np.cumsum(weights[order])
-        middle = values[order[np.searchsorted(mass, mass[-1] / 2)]]
-        step = width / STEPS
-        where = np.clip((values - middle) / step, -STEPS * WIDTHS, STEPS * WIDTHS)
-        first = np.floor(where.min()) - 4 * STEPS - 1  # where nothing reaches
-        where -= first
-        left = np.floor(where).astype(np.int64)
-        share = where - left
-        n_bins = int(left.max()) + 4 * STEPS + 3
-        counts = np.bincount(left, weights * (1 - share), n_bins)
-        counts += np.bincount(left + 1, weights * share, n_bins)
+        middle, step = _median(values, weights), width / STEPS
+
+        def bins(values: np.ndarray) -> np.ndarray:
+            return np.clip((values - middle) / step, -STEPS * WIDTHS, STEPS * WIDTHS)
+
+        first = np.floor(bins(values.min())) - 4 * STEPS - 1  # where nothing reaches
+        n_bins = int(bins(values.max()) - first) + 4 * STEPS + 3
+        left, right = np.zeros(n_bins), np.zeros(n_bins)
+        for part in stretches(values.size):
+            where = bins(values[part]) - first
+            bin_ = np.floor(where).astype(np.int64)
+            share = where - bin_
+            np.add.at(left, bin_, weights[part] * (1 - share))
+            np.add.at(right, bin_ + 1, weights[part] * share)
         kernel = np.exp(-0.5 * (np.arange(-4 * STEPS, 4 * STEPS + 1) / STEPS) ** 2)
-        smooth = np.convolve(counts, kernel / kernel.sum(), mode="same")
+        smooth = np.convolve(left + right, kernel / kernel.sum(), mode="same")
         return cls(middle + (first + np.arange(n_bins)) * step, smooth)
 
     @property

@@ -14,6 +14,7 @@ from hypermodes.neighbourhoods import Neighbourhoods, crowding, new_levels, new_
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, counted
 from hypermodes.splits import clearly_apart, typical_size
+from hypermodes.threads import in_threads, stretches
 from hypermodes.tree import Level, ModeTree, check_count, check_wanted
 
 FEWEST = 8  # different points below which there is nothing to tell apart
@@ -172,20 +173,22 @@ def cluster_points(
         elif n_clusters is not None:
             level = tree.into(n_clusters, lowest, n_jobs)
         else:
-            apart = partial(clearly_apart, tree, dimension=around.dimension, k=around.neighbours.k)
+            apart = partial(
+                clearly_apart, tree, dimension=around.dimension, k=around.neighbours.k, n_jobs=n_jobs
+            )
             level = tree.automatic(
                 lowest, n_jobs,
                 lambda finest: typical_size(apart(level=finest, errors=BEYOND_CHANCE), around.weights),
             )  # fmt: skip
             level = apart(level=level, errors=FAINT)
         advance(1)
-    return _read_out(around, tree, level)
+    return _read_out(around, tree, level, n_jobs)
 
 
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clustering:
+def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level, n_jobs: int | None) -> Clustering:
     """From clusters of different points to labels, strengths and outliers of all rows; largest first."""
     weights, height = around.weights, np.maximum(level.height, np.finfo(float).tiny)
     if level.n_clusters == 0:
@@ -202,10 +205,26 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level) -> Clusterin
     level = replace(level, labels=rank[level.labels], core=np.append(rank, -1)[level.core])
     quartiles = Quartiles.of(around.spacing, level, weights)
     limits = fences(around.spacing, quartiles, level, weights, around.dimension, around.neighbours.k)
-    labels = np.where(around.spacing > limits[level.labels], -1, level.labels)
-    strength = np.exp(np.minimum(0.0, quartiles.lower[level.labels] - around.spacing))
-    arrays = (labels, level.labels, np.where(labels < 0, 0.0, strength), 1 - strength)
-    labels, assigned, probabilities, scores = (array[around.place] for array in arrays)
+    short = level.labels.astype(np.min_scalar_type(level.n_clusters))  # rows look for points in no order
+    outside, strength = np.empty(around.rows.size, bool), np.empty(around.rows.size)
+
+    def judge(part: slice) -> None:
+        spacing, cluster = around.spacing[part], level.labels[part]
+        outside[part] = spacing > limits[cluster]
+        strength[part] = np.exp(np.minimum(0.0, quartiles.lower[cluster] - spacing))
+
+    labels, assigned = np.empty(around.place.size, np.int64), np.empty(around.place.size, np.int64)
+    probabilities, scores = np.empty(around.place.size), np.empty(around.place.size)
+
+    def put(part: slice) -> None:
+        point = around.place[part]
+        out, strong = outside[point], strength[point]
+        assigned[part] = short[point]
+        labels[part] = np.where(out, -1, assigned[part])
+        probabilities[part], scores[part] = np.where(out, 0.0, strong), 1 - strong
+
+    in_threads(n_jobs, judge, stretches(around.rows.size))
+    in_threads(n_jobs, put, stretches(around.place.size))
     for array in (labels, assigned, probabilities, scores, limits):
         array.flags.writeable = False
     return Clustering(labels, assigned, probabilities, scores, around, tree, level, limits)

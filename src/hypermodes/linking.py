@@ -38,32 +38,37 @@ def blocks(n: int) -> Iterator[slice]:
     return (slice(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK))
 
 
-def hyperedge_density(neighbours: Neighbours, rate: np.ndarray) -> np.ndarray:
+def hyperedge_density(neighbours: Neighbours, rate: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
     """f = M·1 of Eq. (2), from sums on vertices, divided by 2(k+1)²: near the rate where neighbours agree.
 
     Notes
     -----
     O(n k). f_i = Σ_{v ∈ e_i} (a_i deg_v + z_v) - 2 a_i |e_i| with deg = B'1 and z = B'a.
     """
+    from hypermodes._kernels.trees import sum_over
+
     size = neighbours.k + 1
     popularity, rated = vertex_sums(neighbours, rate)
-    popularities, rates = popularity.copy(), rated.copy()
-    for part in blocks(neighbours.n):
-        for members in neighbours.indices[part].T:
-            popularities[part] += popularity[members]
-            rates[part] += rated[members]
-    total = rate * popularities + rates
-    return (total - 2 * rate * size) / (2 * size**2)
+    density = np.empty(neighbours.n)
+
+    def fill(part: slice) -> None:
+        own = rate[part]
+        popularities, rates = np.empty(own.size), np.empty(own.size)
+        sum_over(neighbours.indices, part.start, popularity, rated, popularities, rates)
+        density[part] = (own * popularities + rates - 2 * own * size) / (2 * size**2)
+
+    in_threads(n_jobs, fill, blocks(neighbours.n))
+    return density
 
 
 def vertex_sums(neighbours: Neighbours, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many hyperedges each vertex is in, and the sum of their rates."""
+    from hypermodes._kernels.trees import count_in
+
     popularity, rated = np.ones(neighbours.n), np.zeros(neighbours.n)
-    for part in blocks(neighbours.n):
-        members = neighbours.indices[part].astype(np.intp).ravel()
-        np.add.at(popularity, members, 1.0)
-        np.add.at(rated, members, np.repeat(rate[part], neighbours.k))
-    return popularity, rate + rated
+    count_in(neighbours.indices, rate, popularity, rated)
+    rated += rate
+    return popularity, rated
 
 
 def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
-from hypermodes.threads import argsorted, in_threads
+from hypermodes.threads import argsorted, in_threads, taken
 from hypermodes.tree import ModeTree
 
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
@@ -81,8 +81,8 @@ class Neighbourhoods:
             raise ValueError("points: expected at least one point; got none")
         rows = place = np.arange(points.shape[0])
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
-            rows, place = _different(points, n_jobs)
-            points = points[rows][:, rows] if given else points[rows]
+            points, rows, place = _different(points, n_jobs)
+            points = points[:, rows] if given else points
             search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
         else:
             points = points.copy()  # what happens to the caller's does not matter later
@@ -92,15 +92,15 @@ class Neighbourhoods:
         weights = np.bincount(place, minlength=n) * (n / place.size)
         k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
         neighbours = search.neighbours(k, client=client)
-        reach = neighbours.distances[:, -1]
+        reach = neighbours.distances[:, -1].copy()
         if not reach.any():
             return None
         reach = np.where(reach > 0, reach, reach[reach > 0].min())
         dimension = max(1.0, min(_dimension(neighbours), np.inf if given else points.shape[1]))
-        crowd = crowding(weights, weights, neighbours.indices)
+        crowd = crowding(weights, weights, neighbours.indices, n_jobs)
         unit = float(np.median(reach))
         rate = crowd ** (1 / dimension) * (unit / reach)
-        density = hyperedge_density(neighbours, rate)
+        density = hyperedge_density(neighbours, rate, n_jobs)
         spacing = np.log(reach) - np.log(crowd) / dimension
         return cls(
             points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
@@ -166,29 +166,50 @@ def _in_one_form(points: Any, given: bool) -> sp.csr_array:
     return points
 
 
-def crowding(own: np.ndarray | float, weights: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def crowding(
+    own: np.ndarray | float, weights: np.ndarray, indices: np.ndarray, n_jobs: int | None = 1
+) -> np.ndarray:
     """How often the points of a hyperedge came, on average."""
-    around = np.empty(indices.shape[0])
-    for part in blocks(around.size):
+    n, k = indices.shape
+    around = np.full(n, float(k))
+
+    def fill(part: slice) -> None:
         around[part] = weights[indices[part]].sum(axis=1)
-    return (own + around) / (indices.shape[1] + 1)
+
+    if (weights != 1).any():
+        in_threads(n_jobs, fill, blocks(n))
+    return (own + around) / (k + 1)
 
 
-def _different(points: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that differ, near ones near each other, and which of them each row is.
+def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Points that differ, near ones near each other, the row each is, and which of them each row is.
 
     Their order depends on the points only, not on the order they came in.
     """
-    order = row_order(points, n_jobs)
-    new = new_rows(points[order])
-    rows, place = order[new], np.empty_like(order)
-    place[order] = np.cumsum(new) - 1
     if sp.issparse(points):
-        return rows, place
-    near = argsorted(_along_curve(points[rows, :2], n_jobs), n_jobs)
-    rank = np.empty_like(near)
-    rank[near] = np.arange(near.size)
-    return rows[near], rank[place]
+        order = row_order(points)
+        ordered = points[order]
+    else:
+        order = _curve_order(points, n_jobs)
+        ordered = taken(points, order, n_jobs)
+    new = new_rows(ordered)
+    place = np.empty_like(order)
+    place[order] = np.cumsum(new) - 1
+    return (ordered, order, place) if new.all() else (ordered[new], order[new], place)
+
+
+def _curve_order(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Rows along a curve; those in one cell of it by their coordinates, equal ones as they came."""
+    cell = _along_curve(points[:, :2], n_jobs)
+    order = argsorted(cell, n_jobs)
+    cell = taken(cell, order, n_jobs)
+    ties = np.zeros(cell.size, bool)
+    ties[1:] = cell[1:] == cell[:-1]
+    ties[:-1] |= ties[1:]
+    tied = np.flatnonzero(ties)
+    keys = (*points[order[tied]].T[::-1], cell[tied])
+    order[tied] = order[tied[np.lexsort(keys)]]
+    return order
 
 
 def _along_curve(points: np.ndarray, n_jobs: int | None) -> np.ndarray:

@@ -15,31 +15,42 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from hypermodes.threads import in_threads, stretches
 from hypermodes.tree import Level, ModeTree
 
 DEEPEST = 600  # in logarithms: what density ratios, and sums of them, can be computed with
 
 
-def clearness(tree: ModeTree, level: Level, dimension: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+def clearness(
+    tree: ModeTree, level: Level, dimension: float, k: int, n_jobs: int | None = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """How clear each split between clusters of a level is, in standard errors, and the merge that ends it."""
-    sides = level.labels[tree.ends]
-    merges = np.flatnonzero(sides[:, 0] != sides[:, 1])
-    log_height = np.log(np.maximum(level.height, np.finfo(float).tiny))
-    log_height = np.maximum(log_height, log_height.max() - DEEPEST / dimension)
-    top = log_height.max()
-    volume = tree.sums(tree.weights * np.exp(dimension * (top - log_height)))
-    log_saddle = np.log(np.maximum(tree.heights[merges], np.finfo(float).tiny))
+    merges = tree.between(level.labels, n_jobs)
+    tiny = np.finfo(float).tiny
+    top = np.log(max(level.height.max(), tiny))
+    share = np.empty(tree.n)
+
+    def fill(part: slice) -> None:
+        log_height = np.log(np.maximum(level.height[part], tiny))
+        log_height = np.maximum(log_height, top - DEEPEST / dimension)
+        share[part] = tree.weights[part] * np.exp(dimension * (top - log_height))
+
+    in_threads(n_jobs, fill, stretches(tree.n))
+    volume = tree.sums(share)
+    log_saddle = np.log(np.maximum(tree.heights[merges], tiny))
     log_saddle = np.maximum(log_saddle, top - DEEPEST / dimension)
     parts = tree.children[merges]
     log_expected = np.log(volume[parts]) + (dimension * (log_saddle - top))[:, None]
     return np.sqrt(k) * (np.log(tree.mass[parts]) - log_expected).min(axis=1, initial=np.inf), merges
 
 
-def clearly_apart(tree: ModeTree, level: Level, dimension: float, k: int, errors: float) -> Level:
+def clearly_apart(
+    tree: ModeTree, level: Level, dimension: float, k: int, errors: float, n_jobs: int | None = 1
+) -> Level:
     """The level with clusters united that are not apart by more than so many standard errors."""
     if level.n_clusters < 2:
         return level
-    clear, merges = clearness(tree, level, dimension, k)
+    clear, merges = clearness(tree, level, dimension, k, n_jobs)
     faint = level.labels[tree.ends[merges[clear <= errors]]]
     joined = sp.coo_array((np.ones(len(faint), bool), faint.T), shape=(level.n_clusters,) * 2)
     count, union = connected_components(joined, directed=False)

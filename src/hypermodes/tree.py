@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hypermodes.threads import argsorted, in_threads, stretches
+from hypermodes.threads import argsorted, in_threads, stretches, taken
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
@@ -128,29 +128,13 @@ class ModeTree:
         links = Links(left, right, level)
         if left.size >= n:  # else they are a tree, or no tree can be made of them
             links = links.forest(n)
-        children, ends, heights = (
-            np.empty((n - 1, 2), np.int64),
-            np.empty((n - 1, 2), np.int64),
-            np.empty(n - 1),
-        )
-        joined = 0
-        if links.level.size == n - 1:
-            order = argsorted(-links.level, n_jobs)
-
-            def put(part: slice) -> None:
-                for column, values in (
-                    (ends[:, 0], links.left),
-                    (ends[:, 1], links.right),
-                    (heights, links.level),
-                ):
-                    column[part] = values[order[part]]
-
-            in_threads(n_jobs, put, stretches(n - 1))
-            node = counting(2 * n - 1)[:n]
-            joined = merge_tree(ends, np.full_like(node, -1), node, children)
-        if joined < n - 1:
+        order = argsorted(-links.level, n_jobs)
+        ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs)
+        heights = taken(links.level, order, n_jobs)
+        children, node = np.empty((n - 1, 2), np.int64), counting(2 * n - 1)[:n]
+        if merge_tree(ends, np.full_like(node, -1), node, children) < n - 1:
             raise ValueError("links: expected links that join all points; some groups have none between them")
-        mass = _summed(children, mass)
+        ends, mass = ends.astype(np.int64), _summed(children, mass)
         for array in (children, ends, heights, mass):
             array.flags.writeable = False
         return cls(children, ends, heights, mass)
@@ -173,6 +157,15 @@ class ModeTree:
         """Sums of the values of points over every node: the points themselves, then the merges."""
         return _summed(self.children, values)
 
+    def between(self, labels: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
+        """The merges whose link is between points of different labels."""
+
+        def parting(part: slice) -> np.ndarray:
+            sides = labels[self.ends[part]]
+            return part.start + np.flatnonzero(sides[:, 0] != sides[:, 1])
+
+        return np.concatenate([np.empty(0, np.int64), *in_threads(n_jobs, parting, stretches(self.n - 1))])
+
     # -- ways to read it --------------------------------------------------------------------------------
 
     def at(self, smallest: float) -> Level:
@@ -192,7 +185,7 @@ class ModeTree:
         from hypermodes._kernels.trees import excess_of_mass
 
         ladder = self.ladder(lowest)
-        groups = Condensed.of(self, lowest)
+        groups = Condensed.of(self, lowest, n_jobs)
         if largest is not None:
             most = largest(groups.written_out(groups.read(lowest, excess_of_mass)))
             ladder = [smallest for smallest in ladder if smallest * _SLACK <= most] or ladder[:1]
@@ -214,7 +207,7 @@ class ModeTree:
 
         while True:
             ladder = self.ladder(lowest)
-            groups = Condensed.of(self, lowest)
+            groups = Condensed.of(self, lowest, n_jobs)
             readings = groups.read_all(ladder, choose, n_jobs)
             exact = [reading for reading in readings if reading.n_clusters == n_clusters]
             if exact or lowest <= self.weights.min():
@@ -301,16 +294,22 @@ class Condensed:
     mass: np.ndarray
 
     @classmethod
-    def of(cls, tree: ModeTree, smallest: float) -> Self:
+    def of(cls, tree: ModeTree, smallest: float, n_jobs: int | None = 1) -> Self:
         """Find them, in time proportional to the number of points."""
         from hypermodes._kernels.trees import condense
 
         _check_mass("smallest", smallest)
-        node, level, *stages = condense(tree.children, tree.heights, tree.mass, smallest * _SLACK)
+        enough = min(smallest * _SLACK, float(tree.mass[-1]))  # all together are always enough
+        # No more groups than that do not part have room in all, rounding included, and twice as many in all.
+        most = int(min(2 * tree.n - 1, 2.1 * tree.mass[-1] / enough + 1))
+        scratch = (
+            np.full(tree.mass.size, -1, np.int32), np.empty(tree.mass.size), np.full((most, 2), -1, np.int32),
+            np.empty(most),
+        )  # fmt: skip
+        node, level, *stages = condense(tree.children, tree.heights, tree.mass, enough, *scratch)
         is_summit = stages[0][:, 0] < 0
         home = tree.flood(np.where(is_summit, np.cumsum(is_summit) - 1, -1)[node])
-        sides = home[tree.ends]
-        ends = sides[sides[:, 0] != sides[:, 1]]
+        ends = home[tree.ends[tree.between(home, n_jobs)]]
         return cls(node, level, tuple(stages), is_summit, home, ends, np.bincount(home, tree.weights))
 
     @property

@@ -33,6 +33,27 @@ def shared(members, begin, end, mark, out):
             out[i - begin, t] = 0 if again else count
 
 
+@njit(**OPTIONS)
+def count_in(members, rate, popularity, rated):
+    """Add to each vertex, for every hyperedge of another point that it is in, one and the rate of that."""
+    for i in range(members.shape[0]):
+        for t in range(members.shape[1]):
+            popularity[members[i, t]] += 1.0
+            rated[members[i, t]] += rate[i]
+
+
+@njit(**OPTIONS)
+def sum_over(members, begin, popularity, rated, popularities, rates):
+    """Sums of two values over the vertices of the hyperedges from begin on, as many as there is room for."""
+    for c in range(rates.size):
+        i = begin + c
+        one, other = popularity[i], rated[i]
+        for t in range(members.shape[1]):
+            one += popularity[members[i, t]]
+            other += rated[members[i, t]]
+        popularities[c], rates[c] = one, other
+
+
 @njit(**INNER)
 def find(parent, x):
     """Root of the set x is in; paths are halved on the way."""
@@ -104,7 +125,7 @@ def merge_tree(ends, parent, node, children):
     larger.
     """
     n = parent.size
-    for m in range(n - 1):
+    for m in range(ends.shape[0]):
         a, b = root_of(parent, ends[m, 0]), root_of(parent, ends[m, 1])
         if a == b:
             return m
@@ -114,7 +135,7 @@ def merge_tree(ends, parent, node, children):
         parent[a] += parent[b]
         parent[b] = a
         node[a] = n + m
-    return n - 1
+    return ends.shape[0]
 
 
 @njit(**OPTIONS)
@@ -126,7 +147,7 @@ def add_up(children, values):
 
 
 @njit(**OPTIONS)
-def condense(children, heights, mass, smallest):
+def condense(children, heights, mass, smallest, node, joined, parts, birth):
     """Groups of at least `smallest` that part from another such group, and how each grows.
 
     Returns (group of each point, level of each point, parts, ptr, mass, height, excess). The level of a point
@@ -134,14 +155,12 @@ def condense(children, heights, mass, smallest):
     from, -1 if there are none; children come before their parents, the root is last. Group g grows in the
     stages ptr[g] … ptr[g+1]-1, a merge each (or a point that is large enough by itself): its mass from there
     on, the height, and the excess of mass it would have above its birth, had it begun there.
+
+    `node`, short integers, -1 at first, and `joined` are scratch, one a point or merge; `parts`, -1 at first,
+    and `birth` one a group: from NumPy, which asks for large pages.
     """
     n = children.shape[0] + 1
     root = 2 * n - 2
-    smallest = min(smallest, mass[root])  # all together are always enough
-    node = np.full(2 * n - 1, -1, np.int32)  # short: time goes into finding them in memory
-    joined = np.empty(2 * n - 1)
-    parts = np.full((2 * n - 1, 2), -1, np.int32)
-    birth = np.empty(2 * n - 1)
     count = 0
     for m in range(n - 1):
         a, b, c = children[m, 0], children[m, 1], n + m

@@ -192,9 +192,12 @@ def row_order(places: Any, n_jobs: int | None = 1) -> np.ndarray:
 def new_rows(places: Any) -> np.ndarray:
     """Whether each row differs from the one before it."""
     new = np.ones(places.shape[0], dtype=bool)
-    if places.shape[0] > 1:
-        changes = places[1:] != places[:-1]
-        new[1:] = changes.sum(axis=1) > 0 if sp.issparse(changes) else changes.any(axis=1)
+    if sp.issparse(places):
+        if places.shape[0] > 1:
+            new[1:] = (places[1:] != places[:-1]).sum(axis=1) > 0
+        return new
+    alike = np.flatnonzero(places[1:, 0] == places[:-1, 0])  # in the first coordinate: often that is all
+    new[alike + 1] = (places[alike + 1] != places[alike]).any(axis=1)
     return new
 
 
