@@ -299,14 +299,7 @@ class Condensed:
         from hypermodes._kernels.trees import condense
 
         _check_mass("smallest", smallest)
-        enough = min(smallest * _SLACK, float(tree.mass[-1]))  # all together are always enough
-        # No more groups than that do not part have room in all, rounding included, and twice as many in all.
-        most = int(min(2 * tree.n - 1, 2.1 * tree.mass[-1] / enough + 1))
-        scratch = (
-            np.full(tree.mass.size, -1, np.int32), np.empty(tree.mass.size), np.full((most, 2), -1, np.int32),
-            np.empty(most),
-        )  # fmt: skip
-        node, level, *stages = condense(tree.children, tree.heights, tree.mass, enough, *scratch)
+        node, level, *stages = condense(tree.children, tree.heights, tree.mass, smallest * _SLACK)
         is_summit = stages[0][:, 0] < 0
         home = tree.flood(np.where(is_summit, np.cumsum(is_summit) - 1, -1)[node])
         ends = home[tree.ends[tree.between(home, n_jobs)]]
@@ -362,8 +355,13 @@ def agreements(partitions: list[np.ndarray], mass: np.ndarray, n_jobs: int | Non
     from hypermodes._kernels.trees import agreement
 
     # Things that have the same label in every partition are one to every comparison.
-    columns, which = np.unique(partitions, axis=1, return_inverse=True)
-    labels, together = np.ascontiguousarray(columns), np.bincount(which.ravel(), mass)
+    columns = np.array(partitions)
+    order = np.lexsort(columns[::-1])
+    columns = columns[:, order]
+    first = np.concatenate(([True], (columns[:, 1:] != columns[:, :-1]).any(axis=0)))
+    which = np.empty_like(order)
+    which[order] = np.cumsum(first) - 1
+    labels, together = np.ascontiguousarray(columns[:, first]), np.bincount(which, mass)
     counts = labels.max(axis=1) + 1
     pairs = list(combinations(range(len(partitions)), 2))
 

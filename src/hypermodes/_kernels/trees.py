@@ -147,7 +147,7 @@ def add_up(children, values):
 
 
 @njit(**OPTIONS)
-def condense(children, heights, mass, smallest, node, joined, parts, birth):
+def condense(children, heights, mass, smallest):
     """Groups of at least `smallest` that part from another such group, and how each grows.
 
     Returns (group of each point, level of each point, parts, ptr, mass, height, excess). The level of a point
@@ -155,12 +155,16 @@ def condense(children, heights, mass, smallest, node, joined, parts, birth):
     from, -1 if there are none; children come before their parents, the root is last. Group g grows in the
     stages ptr[g] … ptr[g+1]-1, a merge each (or a point that is large enough by itself): its mass from there
     on, the height, and the excess of mass it would have above its birth, had it begun there.
-
-    `node`, short integers, -1 at first, and `joined` are scratch, one a point or merge; `parts`, -1 at first,
-    and `birth` one a group: from NumPy, which asks for large pages.
     """
     n = children.shape[0] + 1
     root = 2 * n - 2
+    smallest = min(smallest, mass[root])  # all together are always enough
+    # Groups that do not part are no more than there is mass for, rounding included; and all others fewer.
+    most = int(min(2 * n - 1, 2.1 * mass[root] / smallest + 1))
+    node = np.full(2 * n - 1, -1, np.int32)  # short: time goes into finding them in memory
+    joined = np.empty(2 * n - 1)
+    parts = np.full((most, 2), -1, np.int32)
+    birth = np.empty(most)
     count = 0
     for m in range(n - 1):
         a, b, c = children[m, 0], children[m, 1], n + m
