@@ -109,7 +109,7 @@ def neighbour_links(
 
     parts = in_threads(n_jobs, links, blocks(n))
     joined = Links(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-    return joined.forest(n) if forest else joined
+    return joined.forest(n, n_jobs) if forest else joined
 
 
 def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:

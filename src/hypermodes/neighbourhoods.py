@@ -12,7 +12,7 @@ from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
-from hypermodes.threads import argsorted, in_threads, taken
+from hypermodes.threads import argsorted, in_threads, stretches, taken
 from hypermodes.tree import ModeTree
 
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
@@ -193,8 +193,12 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
         order = _curve_order(points, n_jobs)
         ordered = taken(points, order, n_jobs)
     new = new_rows(ordered)
-    place = np.empty_like(order)
-    place[order] = np.cumsum(new) - 1
+    number, place = np.cumsum(new) - 1, np.empty_like(order)
+
+    def put(part: slice) -> None:
+        place[order[part]] = number[part]
+
+    in_threads(n_jobs, put, stretches(order.size))
     return (ordered, order, place) if new.all() else (ordered[new], order[new], place)
 
 
@@ -214,7 +218,8 @@ def _curve_order(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
 
 def _along_curve(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Place of points along a curve through a grid of 2^16 cells a side (Morton's), by two coordinates."""
-    least, extent = points.min(axis=0), np.ptp(points, axis=0)
+    least = np.array([column.min() for column in points.T])  # over the axis takes ten times as long
+    extent = np.array([column.max() for column in points.T]) - least
     extent[extent == 0] = 1.0
     places = np.empty(len(points), np.uint64)
 

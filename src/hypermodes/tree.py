@@ -33,11 +33,12 @@ class Links(NamedTuple):
     right: np.ndarray
     level: np.ndarray
 
-    def forest(self, n: int) -> "Links":
+    def forest(self, n: int, n_jobs: int | None = 1) -> "Links":
         """Those that a maximum spanning forest of n points is made of: the others join nothing new."""
         needed = np.zeros(self.level.size, bool)
         needed[_spanning(self.left, self.right, self.level, n)] = True
-        return Links(self.left[needed], self.right[needed], self.level[needed])
+        kept = np.flatnonzero(needed)
+        return Links(*(taken(column, kept, n_jobs) for column in self))
 
     def thinned(self, begin: int, end: int) -> "Links":
         """Without those between points begin … end - 1 that a maximum spanning forest of these can spare."""
@@ -127,7 +128,7 @@ class ModeTree:
                 raise ValueError(f"links: expected pairs of points 0 … {n - 1}")
         links = Links(left, right, level)
         if left.size >= n:  # else they are a tree, or no tree can be made of them
-            links = links.forest(n)
+            links = links.forest(n, n_jobs)
         order = argsorted(-links.level, n_jobs)
         ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs)
         heights = taken(links.level, order, n_jobs)

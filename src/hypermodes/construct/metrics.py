@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.threads import argsorted
+from hypermodes.threads import argsorted, taken
 
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
 
@@ -87,7 +87,7 @@ class Straight:
 
     def leave(self, distances: np.ndarray) -> np.ndarray:
         """Distances of this space as those that were asked for."""
-        return distances * distances / 2 if self.directions else np.ldexp(distances, self.exponent)
+        return distances * distances / 2 if self.directions else distances * 2.0**self.exponent
 
     def between(self, queries: Any, places: Any, threads: int) -> np.ndarray:
         """All distances; where p is 2 by inner products, so that small ones are uncertain."""
@@ -184,7 +184,8 @@ def row_order(places: Any, n_jobs: int | None = 1) -> np.ndarray:
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     first = places[:, 0]
     order = argsorted(first, n_jobs)
-    if (first[order[1:]] == first[order[:-1]]).any():
+    first = taken(first, order, n_jobs)
+    if (first[1:] == first[:-1]).any():
         order = np.lexsort(places.T[::-1])
     return order
 

@@ -21,7 +21,7 @@ from hypermodes.construct.searching import (
     row_type,
 )
 from hypermodes.executors import executor_of
-from hypermodes.threads import workers
+from hypermodes.threads import stretches, workers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,8 @@ class Neighbours:
         if indices.min() < 0:
             raise ValueError(f"indices: expected row numbers, 0 or more; the smallest is {indices.min()}")
         distances = distances.astype(np.float64, copy=False)
-        rising = bool((distances[:, 1:] >= distances[:, :-1]).all())  # NaN is not
+        parts = [distances[part] for part in stretches(distances.shape[0])]
+        rising = all((part[:, 1:] >= part[:, :-1]).all() for part in parts)  # NaN is not
         if not (rising and (distances[:, 0] >= 0).all() and (distances[:, -1] < np.inf).all()):
             raise ValueError(
                 "distances: expected finite numbers, 0 or more, that never fall along a row (nearest first)"

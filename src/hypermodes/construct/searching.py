@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hypermodes.construct.metrics import LARGEST, Geometry, Straight, new_rows, row_order
-from hypermodes.threads import as_done, workers
+from hypermodes.threads import as_done, taken, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
 _TREE_DIMENSIONS = 12
@@ -48,7 +48,8 @@ class Exact:
         """Put points, as the metric sees them, into the order of their coordinates."""
         n = places.shape[0]
         order = row_order(places, threads).astype(row_type(n))
-        return cls(places[order], order, n, geometry, threads)
+        ordered = places[order] if sp.issparse(places) else taken(places, order, threads)
+        return cls(ordered, order, n, geometry, threads)
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         """By tree where that is fast, else by brute force."""
