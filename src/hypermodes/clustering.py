@@ -14,7 +14,7 @@ from hypermodes.neighbourhoods import Neighbourhoods, crowding, new_levels, new_
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, counted
 from hypermodes.splits import clearly_apart, typical_size
-from hypermodes.threads import in_threads, stretches
+from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import Level, ModeTree, check_count, check_wanted
 
 FEWEST = 8  # different points below which there is nothing to tell apart
@@ -202,7 +202,8 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level, n_jobs: int 
     np.maximum.at(summit, level.labels, height)
     rank = np.empty(level.n_clusters, np.int64)
     rank[np.lexsort((-summit, -size))] = np.arange(level.n_clusters)
-    level = replace(level, labels=rank[level.labels], core=np.append(rank, -1)[level.core])
+    labels, core = taken(rank, level.labels, n_jobs), taken(np.append(rank, -1), level.core, n_jobs)
+    level = replace(level, labels=labels, core=core)
     quartiles = Quartiles.of(around.spacing, level, weights)
     limits = fences(around.spacing, quartiles, level, weights, around.dimension, around.neighbours.k)
     short = level.labels.astype(np.min_scalar_type(level.n_clusters))  # rows look for points in no order

@@ -108,7 +108,7 @@ def neighbour_links(
         return made.thinned(begin, end) if forest else made
 
     parts = in_threads(n_jobs, links, blocks(n))
-    joined = Links(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    joined = Links(*in_threads(n_jobs, np.concatenate, zip(*parts, strict=True)))
     return joined.forest(n, n_jobs) if forest else joined
 
 

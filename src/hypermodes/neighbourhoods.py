@@ -89,19 +89,25 @@ class Neighbourhoods:
         n = rows.size
         if n < fewest:
             return None
-        weights = np.bincount(place, minlength=n) * (n / place.size)
+        weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * (n / place.size)
         k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
         neighbours = search.neighbours(k, client=client)
         reach = neighbours.distances[:, -1].copy()
         if not reach.any():
             return None
-        reach = np.where(reach > 0, reach, reach[reach > 0].min())
+        if (at_one_place := reach == 0).any():
+            reach[at_one_place] = reach[~at_one_place].min()
         dimension = max(1.0, min(_dimension(neighbours), np.inf if given else points.shape[1]))
         crowd = crowding(weights, weights, neighbours.indices, n_jobs)
         unit = float(np.median(reach))
-        rate = crowd ** (1 / dimension) * (unit / reach)
+        rate, spacing = np.empty(n), np.empty(n)
+
+        def fill(part: slice) -> None:
+            rate[part] = crowd[part] ** (1 / dimension) * (unit / reach[part])
+            spacing[part] = np.log(reach[part]) - np.log(crowd[part]) / dimension
+
+        in_threads(n_jobs, fill, stretches(n))
         density = hyperedge_density(neighbours, rate, n_jobs)
-        spacing = np.log(reach) - np.log(crowd) / dimension
         return cls(
             points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
             spacing,
@@ -193,13 +199,14 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
         order = _curve_order(points, n_jobs)
         ordered = taken(points, order, n_jobs)
     new = new_rows(ordered)
-    number, place = np.cumsum(new) - 1, np.empty_like(order)
+    alone = bool(new.all())
+    number, place = None if alone else np.cumsum(new) - 1, np.empty_like(order)
 
     def put(part: slice) -> None:
-        place[order[part]] = number[part]
+        place[order[part]] = np.arange(part.start, part.stop) if number is None else number[part]
 
     in_threads(n_jobs, put, stretches(order.size))
-    return (ordered, order, place) if new.all() else (ordered[new], order[new], place)
+    return (ordered, order, place) if alone else (ordered[new], order[new], place)
 
 
 def _curve_order(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
@@ -221,7 +228,7 @@ def _along_curve(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
     least = np.array([column.min() for column in points.T])  # over the axis takes ten times as long
     extent = np.array([column.max() for column in points.T]) - least
     extent[extent == 0] = 1.0
-    places = np.empty(len(points), np.uint64)
+    places = np.empty(len(points), np.uint32)
 
     def place(part: slice) -> None:
         cells = ((points[part] - least) / extent * 65535).astype(np.uint64)

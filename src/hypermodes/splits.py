@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hypermodes.threads import in_threads, stretches
+from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import Level, ModeTree
 
 DEEPEST = 600  # in logarithms: what density ratios, and sums of them, can be computed with
@@ -25,18 +25,20 @@ def clearness(
     tree: ModeTree, level: Level, dimension: float, k: int, n_jobs: int | None = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """How clear each split between clusters of a level is, in standard errors, and the merge that ends it."""
+    from hypermodes._kernels.trees import add_up
+
     merges = tree.between(level.labels, n_jobs)
     tiny = np.finfo(float).tiny
     top = np.log(max(level.height.max(), tiny))
-    share = np.empty(tree.n)
+    volume = np.empty(2 * tree.n - 1)
 
     def fill(part: slice) -> None:
         log_height = np.log(np.maximum(level.height[part], tiny))
         log_height = np.maximum(log_height, top - DEEPEST / dimension)
-        share[part] = tree.weights[part] * np.exp(dimension * (top - log_height))
+        volume[part] = tree.weights[part] * np.exp(dimension * (top - log_height))
 
     in_threads(n_jobs, fill, stretches(tree.n))
-    volume = tree.sums(share)
+    add_up(tree.children, volume)
     log_saddle = np.log(np.maximum(tree.heights[merges], tiny))
     log_saddle = np.maximum(log_saddle, top - DEEPEST / dimension)
     parts = tree.children[merges]
@@ -52,12 +54,14 @@ def clearly_apart(
         return level
     clear, merges = clearness(tree, level, dimension, k, n_jobs)
     faint = level.labels[tree.ends[merges[clear <= errors]]]
+    if len(faint) == 0:
+        return level
     joined = sp.coo_array((np.ones(len(faint), bool), faint.T), shape=(level.n_clusters,) * 2)
     count, union = connected_components(joined, directed=False)
     union = union.astype(np.int64)
-    return replace(
-        level, labels=union[level.labels], core=np.append(union, -1)[level.core], n_clusters=int(count)
-    )
+    labels = taken(union, level.labels, n_jobs)
+    core = taken(np.append(union, -1), level.core, n_jobs)
+    return replace(level, labels=labels, core=core, n_clusters=int(count))
 
 
 def typical_size(level: Level, weights: np.ndarray) -> float:

@@ -129,13 +129,13 @@ class ModeTree:
         links = Links(left, right, level)
         if left.size >= n:  # else they are a tree, or no tree can be made of them
             links = links.forest(n, n_jobs)
-        order = argsorted(-links.level, n_jobs)
-        ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs)
+        order = argsorted(links.level, n_jobs, falling=True)
+        ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs, np.int64)
         heights = taken(links.level, order, n_jobs)
         children, node = np.empty((n - 1, 2), np.int64), counting(2 * n - 1)[:n]
         if merge_tree(ends, np.full_like(node, -1), node, children) < n - 1:
             raise ValueError("links: expected links that join all points; some groups have none between them")
-        ends, mass = ends.astype(np.int64), _summed(children, mass)
+        mass = _summed(children, mass)
         for array in (children, ends, heights, mass):
             array.flags.writeable = False
         return cls(children, ends, heights, mass)
@@ -188,7 +188,7 @@ class ModeTree:
         ladder = self.ladder(lowest)
         groups = Condensed.of(self, lowest, n_jobs)
         if largest is not None:
-            most = largest(groups.written_out(groups.read(lowest, excess_of_mass)))
+            most = largest(groups.written_out(groups.read(lowest, excess_of_mass), n_jobs=n_jobs))
             ladder = [smallest for smallest in ladder if smallest * _SLACK <= most] or ladder[:1]
         return groups.medoid(groups.read_all(ladder, excess_of_mass, n_jobs), n_jobs)
 
@@ -336,19 +336,20 @@ class Condensed:
         """A reading at each smallest size."""
         return in_threads(n_jobs, lambda smallest: self.read(smallest, choose), ladder)
 
-    def written_out(self, reading: Reading, agreement: float = np.nan) -> Level:
+    def written_out(self, reading: Reading, agreement: float = np.nan, n_jobs: int | None = 1) -> Level:
         """The same point by point."""
-        height = np.minimum(self.level, reading.enough[self.node])
-        core, labels = reading.core[self.node], reading.labels[self.home]
+        core, labels = taken(reading.core, self.node, n_jobs), taken(reading.labels, self.home, n_jobs)
+        height = taken(reading.enough, self.node, n_jobs)
+        np.minimum(self.level, height, out=height)
         return Level(reading.smallest, core, labels, height, reading.n_clusters, agreement)
 
     def medoid(self, readings: list[Reading], n_jobs: int | None) -> Level:
         """The reading that agrees best with all others; of equals, the one of the smallest groups."""
         if len(readings) == 1:
-            return self.written_out(readings[0])
+            return self.written_out(readings[0], n_jobs=n_jobs)
         agreement = agreements([r.labels for r in readings], self.mass, n_jobs).sum(axis=0)
         best = int(np.argmax(np.round(agreement, 9)))
-        return self.written_out(readings[best], float(agreement[best] / (len(readings) - 1)))
+        return self.written_out(readings[best], float(agreement[best] / (len(readings) - 1)), n_jobs)
 
 
 def agreements(partitions: list[np.ndarray], mass: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:

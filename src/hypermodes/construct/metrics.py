@@ -160,6 +160,7 @@ def geometry_of(metric: Any, points: Any) -> Geometry:
     if p is not None:
         return Straight.around(points, p)
     if isinstance(metric, str) and metric == "cosine":
+        _directions("points", points)  # refused now, not when they are first searched
         return Straight(2.0, directions=True)
     general = General(metric)
     first = general.enter("points", points[:2])

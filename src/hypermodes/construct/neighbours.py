@@ -137,7 +137,6 @@ class NeighbourSearch:
             return
         self._points = _checked_points("points", points)
         self._geometry = geometry_of(metric, self._points)
-        self._geometry.enter("points", self._points)  # refused now, not when it is first searched
         self._index = index
         if index is not None:
             check_index(index)

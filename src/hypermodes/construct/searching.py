@@ -81,8 +81,11 @@ class Exact:
     @cached_property
     def _turn(self) -> np.ndarray:
         """How many of the points at the very same place come before each."""
-        at, new = np.arange(self.order.size), new_rows(self.places)
-        return np.zeros_like(at) if new.all() else at - np.maximum.accumulate(np.where(new, at, 0))
+        new = new_rows(self.places)
+        if new.all():
+            return np.zeros(new.size, np.int8)
+        at = np.arange(new.size)
+        return at - np.maximum.accumulate(np.where(new, at, 0))
 
     def _thinned(self, k: int) -> "Exact":
         """Without those behind the first k + 1 at one place: n points at one place would take n² steps."""
