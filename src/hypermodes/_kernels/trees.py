@@ -162,13 +162,14 @@ def condense(children, heights, mass, smallest):
     # Groups that do not part are no more than there is mass for, rounding included; and all others fewer.
     most = int(min(2 * n - 1, 2.1 * mass[root] / smallest + 1))
     node = np.full(2 * n - 1, -1, np.int32)  # short: time goes into finding them in memory
+    large = mass >= smallest  # shorter still
     joined = np.empty(2 * n - 1)
     parts = np.full((most, 2), -1, np.int32)
     birth = np.empty(most)
     count = 0
     for m in range(n - 1):
         a, b, c = children[m, 0], children[m, 1], n + m
-        if mass[a] >= smallest and mass[b] >= smallest:
+        if large[a] and large[b]:
             for x in (a, b):
                 if node[x] < 0:
                     node[x] = count
@@ -177,9 +178,9 @@ def condense(children, heights, mass, smallest):
             parts[count, 0], parts[count, 1] = node[a], node[b]
             node[c] = count
             count += 1
-        elif mass[a] >= smallest:
+        elif large[a]:
             node[c] = node[a]
-        elif mass[b] >= smallest:
+        elif large[b]:
             node[c] = node[b]
     if node[root] < 0:
         node[root] = count
@@ -187,19 +188,19 @@ def condense(children, heights, mass, smallest):
     birth[node[root]], joined[root] = 0.0, 0.0
     for m in range(n - 2, -1, -1):
         for x in children[m]:
-            joined[x] = heights[m] if mass[n + m] >= smallest else joined[n + m]
+            joined[x] = heights[m] if large[n + m] else joined[n + m]
             if node[x] < 0:
                 node[x] = node[n + m]
     ptr = np.zeros(count + 1, np.int64)
     for x in range(2 * n - 1):
-        if mass[x] >= smallest:
+        if large[x]:
             ptr[node[x] + 1] += 1
     for g in range(count):
         ptr[g + 1] += ptr[g]
     fill = ptr[:count].copy()
     stage_mass, stage_height, excess = np.empty(ptr[count]), np.empty(ptr[count]), np.empty(ptr[count])
     for x in range(2 * n - 1):  # the heights of merges fall
-        if mass[x] >= smallest:
+        if large[x]:
             e = fill[node[x]]
             fill[node[x]] += 1
             stage_mass[e], stage_height[e] = mass[x], heights[x - n] if x >= n else joined[x]
