@@ -25,12 +25,16 @@ def shared(members, begin, end, mark, out):
             mark[members[i, t]] = i
         for t in range(k):
             j = members[i, t]
-            count, again = 1, False  # j itself is in both
-            for u in range(k):
-                if mark[members[j, u]] == i:
-                    count += 1
-                    again |= members[j, u] == i and j < i
-            out[i - begin, t] = 0 if again else count
+            before = 0
+            if j < i:
+                for u in range(k):
+                    before += members[j, u] == i
+            count = 0
+            if before == 0:
+                count = 1  # j itself is in both
+                for u in range(k):
+                    count += mark[members[j, u]] == i
+            out[i - begin, t] = count
 
 
 @njit(**OPTIONS)
