@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hypermodes.background import Histogram, ground_limit
+from hypermodes.background import Histogram, Quartiles, ground_limit
+from hypermodes.tree import Level
 
 ERROR = 0.25
 
@@ -35,10 +36,11 @@ def literal_valley(values, weights, width):
     return -np.inf
 
 
+@pytest.mark.parametrize("once", [True, False])
 @pytest.mark.parametrize("n_ground", [0, 20, 100, 400])
-def test_a_valley_is_where_a_sum_of_gaussians_has_it(n_ground):
+def test_a_valley_is_where_a_sum_of_gaussians_has_it(n_ground, once):
     values = np.concatenate((normal(0, n_ground), normal(1, 1000, 3.0)))
-    weights = np.random.default_rng(2).uniform(0.5, 1.5, values.size)
+    weights = np.ones(values.size) if once else np.random.default_rng(2).uniform(0.5, 1.5, values.size)
     expected = literal_valley(values, weights, 0.125)
     found = Histogram.of(values, weights, 0.125).valley()
     np.testing.assert_array_equal(values < found, values < expected)
@@ -91,3 +93,20 @@ def test_a_few_very_far_points_change_no_limit():
     far = np.concatenate(([-1e6, -300.0, -np.inf], values))
     one = ground_limit(values, np.ones(values.size), ERROR)
     assert ground_limit(far, np.ones(far.size), ERROR) == pytest.approx(one, abs=0.02)
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-20, 20)), min_size=1, max_size=60), st.booleans())
+def test_quartiles_are_those_of_each_core_by_itself(drawn, once):
+    core, spacing = (np.array(column) for column in zip(*drawn, strict=True))
+    present = np.unique(core[core >= 0])
+    if present.size == 0:
+        return
+    core = np.where(core < 0, -1, np.searchsorted(present, core))
+    weights = np.ones(core.size) if once else 1 + np.arange(core.size) % 3 / 4
+    level = Level(1.0, core, np.maximum(core, 0), np.ones(core.size), present.size)
+    found = Quartiles.of(spacing / 8, level, weights)
+    for c in range(present.size):
+        order = np.flatnonzero(core == c)[np.argsort(spacing[core == c], kind="stable")]
+        middle = np.cumsum(weights[order]) - weights[order] / 2
+        expected = np.interp(weights[order].sum() * np.array([0.25, 0.75]), middle, spacing[order] / 8)
+        assert [found.lower[c], found.upper[c]] == expected.tolist()

@@ -802,3 +802,28 @@ def test_clusters_of_real_sets_are_as_good_as_they_were(data_folder):
     as_labelled, assigned = np.mean(scores, axis=0)
     assert as_labelled >= 0.84
     assert assigned >= 0.84
+
+
+def test_many_points_are_the_same_in_any_order_and_number_of_threads():
+    # From 2^16 on, points and levels are sorted in another way; a tenth of these came twice.
+    points = five_crescents(60_000, outliers=0.1).points
+    points = np.concatenate((points, points[::10]))
+    order = np.random.default_rng(0).permutation(len(points))
+    one, other = cluster_points(points, n_jobs=1), cluster_points(points[order], n_jobs=2)
+    for name in ("labels", "assigned", "probabilities", "outlier_scores"):
+        assert (getattr(one, name)[order] == getattr(other, name)).all()
+
+
+@pytest.mark.parametrize("digits", [1, 3, 17])
+def test_different_points_are_numbered_along_the_curve_and_by_coordinates_in_a_cell(digits):
+    points = np.round(np.random.default_rng(0).normal(size=(3000, 2)), digits)
+    points[::7] += 1e-9  # nearer than a cell is wide
+    around = cluster_points(points).neighbourhoods
+    assert (points[around.rows][around.place] == points).all()
+    different = np.unique(points, axis=0)
+    cells = ((different - different.min(axis=0)) / np.ptp(different, axis=0) * 65535).astype(int)
+    along = [int("".join(f"{y:016b}"[i] + f"{x:016b}"[i] for i in range(16)), 2) for x, y in cells]
+    expected = different[np.argsort(along, kind="stable")]
+    assert (around.points == expected).all()
+    first = {point: row for row, point in reversed(list(enumerate(map(tuple, points))))}
+    assert around.rows.tolist() == [first[tuple(point)] for point in expected]

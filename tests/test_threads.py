@@ -6,16 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypermodes import threads
-from hypermodes.threads import argsorted, as_done
+from hypermodes.threads import argsorted, as_done, taken
 
 
-@given(st.lists(st.integers(-3, 3) | st.floats(allow_nan=False), max_size=60), st.integers(1, 5))
-def test_sorting_is_stable(values, n_jobs):
+@given(
+    st.lists(st.integers(-3, 3) | st.floats(allow_nan=False), max_size=60), st.integers(1, 5), st.booleans()
+)
+def test_sorting_is_stable(values, n_jobs, falling):
     values = np.array(values, dtype=float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "_WORTH_PACKING", 1)
-        order = argsorted(values, n_jobs)
-    assert order.tolist() == np.argsort(values, kind="stable").tolist()
+        order = argsorted(values, n_jobs, falling=falling)
+    assert order.tolist() == np.argsort(-values if falling else values, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -34,6 +36,15 @@ def test_sorting_is_stable(values, n_jobs):
 def test_many_numbers_are_sorted_as_numpy_does(draw, n_jobs):
     values = draw(np.random.default_rng(0), 200_001)
     assert (argsorted(values, n_jobs) == np.argsort(values, kind="stable")).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_taking_in_threads_is_indexing(n_jobs):
+    rng = np.random.default_rng(0)
+    values, order = rng.integers(0, 99, (70_000, 2), dtype=np.int32), rng.integers(0, 70_000, 150_001)
+    found = taken(values, order, n_jobs, np.int64)
+    assert found.dtype == np.int64
+    assert (found == values[order]).all()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
