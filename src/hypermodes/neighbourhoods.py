@@ -184,7 +184,9 @@ def crowding(
 
     if (weights != 1).any():
         in_threads(n_jobs, fill, blocks(n))
-    return (own + around) / (k + 1)
+    around += own
+    around /= k + 1
+    return around
 
 
 def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -159,10 +159,11 @@ class ModeTree:
         return _summed(self.children, values)
 
     def between(self, labels: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
-        """The merges whose link is between points of different labels."""
+        """The merges whose link is between points of different labels, which are 0 or more."""
+        short = labels.astype(np.min_scalar_type(int(labels.max())))  # looked for in no order
 
         def parting(part: slice) -> np.ndarray:
-            sides = labels[self.ends[part]]
+            sides = short[self.ends[part]]
             return part.start + np.flatnonzero(sides[:, 0] != sides[:, 1])
 
         return np.concatenate([np.empty(0, np.int64), *in_threads(n_jobs, parting, stretches(self.n - 1))])
