@@ -50,9 +50,10 @@ class Problem:
         if self.options.get("rotation_invariant") and not oriented:
             return found_by_pose(self.left, self.right, self.candidates)
         found = self._found_by_pairs(starts)
-        if found is None or not self._undecided_by_pairs or self._exactness(found.core) <= _INEXACT:
+        if found is None or not self._undecided_by_pairs:
             return found
-        return self._found_by_votes() or found
+        voted = self._found_by_votes()
+        return found if voted is None else replace(voted, tried=(found.chosen, *found.tried))
 
     def _found_by_pairs(self, starts: Sequence[np.ndarray] | None) -> "Found | None":
         stretch = _ANY_TURN if self.options.get("rotation_invariant") else Deformation.stretch
