@@ -75,7 +75,8 @@ def compare(
     with journal(folder, earlier) as keep:
         for run in outcomes(compared, every, progress, earlier=earlier):
             runs.append(run)
-            keep(run)
+            if run.subject not in earlier:
+                keep(run)
     head, rows = summary(compared, runs)
     parts = [
         f"# {study.title}",
