@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter, deque
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -276,6 +277,15 @@ def test_what_is_finished_is_given_before_the_job_that_fails(client, monkeypatch
     assert [next(outcomes), next(outcomes)] == [(5, 1.0), (6, 0.5)]
     with pytest.raises(ZeroDivisionError):
         next(outcomes)
+
+
+def test_messages_that_are_back_are_not_lost_with_one_that_fails():
+    clusters = pytest.importorskip("hypermodes.clusters")
+    back = SimpleNamespace(status="finished", result=lambda: ["a", "b"])
+    under_way = SimpleNamespace(status="pending", result=None)
+    sent = [(back, [(3, None), (4, None), (5, None)]), (under_way, [(6, None)])]
+    given = clusters._finished(SimpleNamespace(items=lambda: sent))
+    assert list(given) == [(3, "a"), (4, "b")]
 
 
 def test_a_job_that_was_lost_goes_alone():

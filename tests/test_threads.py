@@ -72,3 +72,15 @@ def test_an_error_is_raised_and_what_waits_is_called_off():
     with pytest.raises(RuntimeError, match="at 0"):
         list(as_done(2, fail, range(1000)))
     assert len(done) <= 4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint32, np.uint64, np.int64, np.float64])
+@pytest.mark.parametrize("falling", [False, True])
+def test_every_kind_of_number_is_sorted(dtype, falling):
+    values = np.random.default_rng(0).integers(0, 2**24, 70_000).astype(dtype)
+    expected = np.argsort((-1 if falling else 1) * values.astype(np.float64), kind="stable")
+    assert (argsorted(values, 2, falling=falling) == expected).all()
+    assert (
+        argsorted(values[:50], falling=falling)
+        == np.argsort((-1 if falling else 1) * values[:50].astype(np.float64), kind="stable")
+    ).all()

@@ -67,7 +67,13 @@ def each(
                 return
             future = next(done)
             several = running.pop(future)
-            outcomes = _outcome(client, future)
+            try:
+                outcomes = _outcome(client, future)
+            except ConnectionError:
+                raise
+            except Exception:  # whatever the function raises; what is finished must not be lost with it
+                yield from _finished(running)
+                raise
             if outcomes is _LOST:
                 _count(tries, several)
                 outcomes = []
@@ -101,6 +107,14 @@ def _count(tries: Counter[int], lost: list[tuple[int, Any]]) -> None:
             raise ConnectionError(
                 f"client: block {k} was lost again and again with its workers; have they enough memory?"
             )
+
+
+def _finished(running: dict[Any, list[tuple[int, Any]]]) -> Iterable[tuple[int, Any]]:
+    """Outcomes of messages that are back already."""
+    for future, several in running.items():
+        if future.status == "finished":
+            for (k, _), outcome in zip(several, future.result(), strict=False):
+                yield k, outcome
 
 
 class _Brought(WorkerPlugin):  # type: ignore[misc]

@@ -72,7 +72,8 @@ def argsorted(values: np.ndarray, n_jobs: int | None = 1, *, falling: bool = Fal
     ties = np.zeros(n, bool)
 
     def pack(part: slice) -> None:
-        above = high - values[part] if falling else values[part] - low
+        ends = (high, values[part]) if falling else (values[part], low)
+        above = np.subtract(*ends, dtype=np.float64)  # in float32, 2³² - 1 steps would be 2³²
         steps = (above * ((_STEPS - 1) / span)).astype(np.uint64)
         packed[part] = steps * np.uint64(_STEPS) + np.arange(part.start, part.stop, dtype=np.uint64)
 
@@ -93,7 +94,9 @@ def argsorted(values: np.ndarray, n_jobs: int | None = 1, *, falling: bool = Fal
 
 
 def _sorted_at_once(values: np.ndarray, falling: bool) -> np.ndarray:
-    return np.argsort(-values if falling else values, kind="stable")
+    if falling:
+        values = values.max(initial=0) - values if values.dtype.kind == "u" else -values
+    return np.argsort(values, kind="stable")
 
 
 def taken(values: np.ndarray, order: np.ndarray, n_jobs: int | None = 1, dtype: Any = None) -> np.ndarray:

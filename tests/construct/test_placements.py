@@ -141,3 +141,25 @@ def test_few_points_may_be_mirrored():
         right += (found.pairs[:, 0] == found.pairs[:, 1]).sum()
         total += 11
     assert right > 0.9 * total
+
+
+SHAPE = np.random.default_rng(1).normal(size=(10, 2))
+ROUGH = SHAPE[::-1] + 0.1 * np.random.default_rng(2).normal(size=(10, 2))
+
+
+@pytest.mark.parametrize("displacement", [1e-12, 1e-7, 0.05, 0.3, 2.0, 1e6, 1e99])
+def test_any_tolerance_has_an_answer(displacement):
+    found = hm.match(SHAPE, ROUGH, displacement=displacement)
+    assert len(found.pairs) <= 10
+
+
+@pytest.mark.parametrize("far", [1e3, 1e30, 1e99])
+def test_a_point_far_away_changes_nothing(far):
+    left, right = (np.vstack((side, [far, turn * far])) for side, turn in ((SHAPE, 1), (ROUGH, -0.1)))
+    pairs = hm.match(left, right, n_matches=10).pairs.tolist()
+    assert set(map(tuple, hm.match(SHAPE, ROUGH, n_matches=10).pairs.tolist())) <= {*map(tuple, pairs)}
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-3, 1e3, 1e99])
+def test_sides_of_other_sizes_that_must_be_the_same_do_not_match(size):
+    assert len(hm.match(SHAPE * size, ROUGH, scale_invariant=False).pairs) == 0

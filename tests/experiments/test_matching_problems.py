@@ -179,6 +179,18 @@ def test_a_method_that_is_too_slow_is_left_out_where_there_is_more(monkeypatch):
     assert np.isnan(comparison.rate_of(runs, "slow")[0])  # not the mean of the easier ones
 
 
+def test_a_method_that_was_too_slow_is_left_out_when_resumed(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    problems = [*synthetic.among_outliers((0, 5, 9), draws=1)]
+    slow = {"slow": Matcher("slow", "", lambda given: Answer(np.empty((0, 2), dtype=int)))}
+    runs = list(comparison.outcomes(slow, problems, limit=0.5))
+    earlier = {run.subject: run for run in runs[:1]}
+    again = list(comparison.outcomes(slow, problems, limit=0.5, earlier=earlier))
+    assert [run.note for run in again] == [run.note for run in runs]
+    assert sum("left out" in run.note for run in again) == 2
+
+
 def test_all_methods_are_given_the_same():
     seen = []
     spy = Matcher("spy", "", lambda given: seen.append(given) or Answer(np.empty((0, 2), dtype=int)))
@@ -269,6 +281,8 @@ def test_what_was_run_before_an_interruption_is_not_run_again(tmp_path, monkeypa
     part = tmp_path / "cut" / "runs.part.csv"
     assert len(rows_of(part)) == 5
     part.write_text(part.read_text() + "a,10 points among outl")  # killed while it wrote
+    with pytest.raises(ValueError, match="holds runs that were interrupted; resume them, or remove"):
+        compared(tmp_path / "cut", 3, False)
 
     seen = spies(monkeypatch)
     again = compared(tmp_path / "cut", 3, True)

@@ -10,8 +10,9 @@ from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
-from hypermodes.construct.correspondences import Candidates, Features
+from hypermodes.construct.correspondences import Candidates, Features, ordinary
 from hypermodes.hypergraph import Hypergraph
 
 _MIRRORED = 0.25  # prior probability that one side is the mirror image of the other
@@ -45,7 +46,7 @@ def placement_hypergraph(
     candidates : Candidates
         The vertices.
     error : float
-        What a true match is off, in mean lengths.
+        What a true match is off, in mean lengths; about as much as neighbours are apart.
     any_scale : bool
         Whether scales are uncertain; if not, both sides have the same unit.
 
@@ -60,7 +61,8 @@ def placement_hypergraph(
         error * _SPREAD / 2 * places[:, :3]
     )  # half of a placement is done to each side: it has no direction
     shift, scale, hand = middle[:, None, :2], np.exp(middle[:, 2])[:, None, None], places[:, 3]
-    extents = [np.maximum(np.ptp(side.points, axis=0), error) for side in (left, right)]
+    near = (side.points[ordinary(cdist(side.points, side.points))] for side in (left, right))
+    extents = [np.maximum(np.ptp(points, axis=0), error) for points in near]
     area = np.sqrt(np.prod(extents))
     here = left.points * np.column_stack((hand, np.ones_like(hand)))[:, None] * scale + shift
     there = right.points / scale - shift

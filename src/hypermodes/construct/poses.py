@@ -18,6 +18,7 @@ _RANK = 4  # neighbour whose distance says how densely points lie
 _NOISE = 0.02  # what points may be off, in units of the mean distance from their middle
 _WORK = 30_000_000  # landings looked at, if nothing else is said
 _LARGEST_SCALE = 4.0  # relative to that of the sizes
+_LARGEST = 1e100  # ratio of sizes beyond which their squares are no numbers
 _GRID = 300  # cells a side
 _KEPT = 200  # similarities kept, the best first
 
@@ -100,7 +101,10 @@ def pose_hypergraph(
     pairs = candidates.pairs[:, ::-1] if swap else candidates.pairs
     vertices, pairs, (source, target) = _without_far_points(pairs, sides)
     landings = _Landings.on(target)
-    scale = (_size(target) / _size(source)) ** 2
+    scale = _size(target) / _size(source) if _size(source) > 0 else np.inf
+    if not 1 / _LARGEST < scale < _LARGEST:
+        raise ValueError("right: expected sides of comparable size; one is too large beside the other")
+    scale **= 2
     noise = float((_NOISE * _size(source)) ** 2)
     ptr, partners, index = _by_source(pairs, source.size)
     bases = _bases(source, ptr, work)

@@ -6,7 +6,13 @@ from scipy.spatial.distance import cdist
 from scipy.special import expit
 
 from hypermodes.assignment import greedily
-from hypermodes.construct.correspondences import Candidates, Features, neighbourhood_hypergraph, ordinary
+from hypermodes.construct.correspondences import (
+    Candidates,
+    Features,
+    mean_length,
+    neighbourhood_hypergraph,
+    ordinary,
+)
 from hypermodes.construct.poses import pose_hypergraph
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.matching.found import CORE, Found
@@ -17,6 +23,7 @@ from hypermodes.threads import single_threaded_algebra
 MOST = 150  # points of the smaller side: maps of more take too long
 _WIDEST = 2 * Deformation.stretch  # turn, and logarithm of the scale, of similarities to begin with
 _TRIES = 5  # of their modes
+_UNLIKE = 10.0  # times as large as the other, a side is no stretched image of it
 _WORK = 10_000_000  # landings looked at for these: they are only where to begin
 _EXACT = 1.0  # evidence a match: each is e times more probable by the map than by chance
 _DECISIVE = 3.0  # difference of evidence: odds of 20 to 1
@@ -43,8 +50,12 @@ def found_by_map(
     """
     if min(len(left), len(right)) > MOST:
         return None
+    lengths = [cdist(side.points, side.points) for side in (left, right)]
+    near = [ordinary(between) for between in lengths]
+    sizes = sorted(mean_length(*both) for both in zip(lengths, near, strict=True))
+    if sizes[0] * _UNLIKE < sizes[1]:
+        return None
     registrar = Registrar(left.points, right.points, candidates, likeness)
-    near = [ordinary(cdist(side.points, side.points)) for side in (left, right)]
     both = near[0][candidates.left] & near[1][candidates.right]  # a map says nothing of points far from all
     chosen, *tried = (start[both[start]] for start in (found.chosen, *found.tried))
     with single_threaded_algebra:

@@ -26,6 +26,7 @@ from hypermodes.matching.by_pose import found_by_pose
 from hypermodes.matching.found import Found
 
 _INEXACT = 0.7  # of the tolerances; what needs more than that is not matched again more exactly
+_ROUGHLY = 0.1, 1.0  # mean lengths by which displacements differ where placements vote
 _ANY_TURN = 10.0  # prior of the linear part where a side may be rotated
 
 
@@ -41,7 +42,7 @@ class Problem:
     tries: int = TRIES  # modes completed, to keep the best
 
     def of(self, left: Features, right: Features, **options: Any) -> "Problem":
-        """The same problem with other sides."""
+        """The same problem with other sides, searched as exactly and as long as any."""
         return Problem(left, right, self.candidates, {**self.options, **options})
 
     def found(self, starts: Sequence[np.ndarray] | None = None) -> "Found | None":
@@ -88,7 +89,8 @@ class Problem:
     def _undecided_by_pairs(self) -> bool:
         """Whether there are too few points to tell the best choice from others by pairs, unless it is exact.
 
-        Not where one side has far more points: what is not exact cannot be told from chance there.
+        Not where one side has far more points: what is not exact cannot be told from chance there. Nor where
+        displacements are to be compared so exactly, or so loosely, that places are not just roughly the same.
         """
         few, many = sorted((len(self.left), len(self.right)))
         more_is_known = any(
@@ -100,7 +102,7 @@ class Problem:
             few < FEW
             and many <= 2 * few
             and not more_is_known
-            and self.options.get("displacement") is not None
+            and _ROUGHLY[0] <= (self.options.get("displacement") or 0.0) <= _ROUGHLY[1]
         )
 
     def refined(self, found: "Found") -> "Found":

@@ -11,7 +11,10 @@ def ordinary(lengths: np.ndarray) -> np.ndarray:
     Far is a median length to the others of more than four times the median of all: a few points far away,
     which have no counterpart, must not decide where the middle is and how large everything else.
     """
-    near: np.ndarray = np.median(lengths, axis=1) <= _FAR * np.median(lengths[lengths > 0])
+    apart = lengths[lengths > 0]
+    if apart.size == 0:  # so near each other that squares of their distances are 0
+        return np.ones(len(lengths), dtype=bool)
+    near: np.ndarray = np.median(lengths, axis=1) <= _FAR * np.median(apart)
     return near if lengths[near][:, near].any() else np.ones(len(lengths), dtype=bool)
 
 

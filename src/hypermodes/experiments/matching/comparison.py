@@ -120,8 +120,10 @@ def outcomes(
             for name, method in methods.items():
                 subject = _subject(name, problem)
                 most = too_slow.get(name, size)
-                if subject in earlier:
-                    yield earlier[subject]
+                if run := earlier.get(subject):
+                    if run.seconds > limit:
+                        too_slow[name] = size
+                    yield run
                 elif most < size:
                     note = f"left out: over {limit:g} s at {most} candidates"
                     yield Run(*subject, *(np.nan,) * 6, note)

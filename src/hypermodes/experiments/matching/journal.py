@@ -52,6 +52,10 @@ def journal(folder: Path, earlier: Mapping[Subject, Run]) -> Iterator[Callable[[
     Until then they are in ``runs.part.csv``, a line each as soon as it is there.
     """
     part, runs = folder / UNFINISHED, dict(earlier)
+    if part.exists() and not earlier and next(_read(part), None):
+        raise ValueError(
+            f"out: {str(folder)!r} holds runs that were interrupted; resume them, or remove {part.name!r}"
+        )
     write_csv(part, Run._fields, runs.values())
     with open(part, "a", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
