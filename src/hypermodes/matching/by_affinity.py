@@ -10,7 +10,7 @@ from hypermodes.assignment import climb, payoffs
 from hypermodes.construct.correspondences import Candidates, hypergraph_of_groups, neighbourhood_hypergraph
 from hypermodes.deformation import Layout
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.matching.found import CORE, Found
+from hypermodes.matching.found import Found, densest_mode
 from hypermodes.modes import find_modes
 from hypermodes.threads import single_threaded_algebra
 
@@ -64,13 +64,10 @@ def judged(
         agreement=agreement[chosen],
         size=_SIZE,
     )
-    modes = find_modes(neighbours, n_jobs=1)
-    if not len(modes):
+    if (densest := densest_mode(neighbours)) is None:
         return None
-    mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
-    share = mass / mass.sum()
+    modes, core, share = densest
     scores = agreement * payoffs(affinity, agreement * share)
-    core = np.flatnonzero(mass > CORE * mass.max())
     value = _value(affinity, x, agreement)
     return Found(chosen, agreement, value, modes, core, share, scores, float(share @ scores))
 

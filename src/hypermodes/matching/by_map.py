@@ -15,7 +15,7 @@ from hypermodes.construct.correspondences import (
 )
 from hypermodes.construct.poses import pose_hypergraph
 from hypermodes.deformation import Deformation, Layout
-from hypermodes.matching.found import CORE, Found
+from hypermodes.matching.found import Found, densest_mode
 from hypermodes.matching.registration import FEWEST, Registrar, Registration
 from hypermodes.modes import find_modes
 from hypermodes.threads import single_threaded_algebra
@@ -76,14 +76,11 @@ def _judged(left: Features, right: Features, candidates: Candidates, exact: Regi
     neighbours = neighbourhood_hypergraph(
         candidates, together, chosen, nearness=layout.nearness(chosen), agreement=probability[chosen]
     )
-    modes = find_modes(neighbours, n_jobs=1)
-    if not len(modes):
+    if (densest := densest_mode(neighbours)) is None:
         return None
-    mass = neighbours.incidence @ modes[0].distribution(neighbours.n_edges)
-    return Found(
-        chosen, probability, exact.evidence, modes, np.flatnonzero(mass > CORE * mass.max()),
-        mass / mass.sum(), probability, exact.evidence / (1 + exact.evidence),
-    )  # fmt: skip
+    modes, core, share = densest
+    score = exact.evidence / (1 + exact.evidence)
+    return Found(chosen, probability, exact.evidence, modes, core, share, probability, score)
 
 
 def _similar(left: Features, right: Features, candidates: Candidates) -> list[np.ndarray]:

@@ -6,10 +6,12 @@ import numpy as np
 
 from hypermodes.assignment import greedily
 from hypermodes.construct.correspondences import Candidates
+from hypermodes.hypergraph import Hypergraph
 from hypermodes.matching.result import Matching
+from hypermodes.modes import find_modes
 from hypermodes.result import ModeSet
 
-CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
+_CORE = 0.2  # of the mass of the mode's best pair; what has less is not part of the mode
 _KEPT = 0.25  # of the core's own consistency; what has less does not go together with it
 _BY_CHANCE = 0.2  # a score below this is as good as none
 
@@ -27,6 +29,15 @@ class Found:
     scores: np.ndarray  # of every candidate: its affinity to that mode
     consistency: float  # of the densest mode with itself
     tried: tuple[np.ndarray, ...] = ()  # choices that were completed beside it
+
+
+def densest_mode(groups: Hypergraph) -> tuple[ModeSet, np.ndarray, np.ndarray] | None:
+    """Modes of a hypergraph of candidates, the core of the densest and the share of every candidate in it."""
+    modes = find_modes(groups, n_jobs=1)
+    if not len(modes):
+        return None
+    mass = groups.incidence @ modes[0].distribution(groups.n_edges)
+    return modes, np.flatnonzero(mass > _CORE * mass.max()), mass / mass.sum()
 
 
 def read_off(

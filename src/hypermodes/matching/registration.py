@@ -41,7 +41,6 @@ class Registration(NamedTuple):
     evidence: float  # E(S)
     chosen: np.ndarray
     log_odds: np.ndarray  # of every candidate: to be where it is by the map rather than by chance
-    noise: float
 
 
 class _Map(NamedTuple):
@@ -130,7 +129,7 @@ class Registrar:
                     evidence, kept, maps = self._kept(chosen, deformation, noise)
                     odds = self._log_odds(kept, maps, deformation, noise)
                     if best is None or evidence > best.evidence:
-                        best = Registration(evidence, kept, odds, noise)
+                        best = Registration(evidence, kept, odds)
                     chosen = np.flatnonzero(assign(self.candidates, np.maximum(odds, 0.0)))
                     seen[key] = chosen
         return best
