@@ -187,6 +187,16 @@ def test_the_unit_of_an_affinity_does_not_matter(factor):
     assert one.score == pytest.approx(other.score)
 
 
+def test_affinities_that_vanish_beside_the_largest_are_none():
+    left, right, _ = two_views(5, outliers=0)
+    candidates = hm.candidate_pairs(left, right)
+    affinity = 1e90 * hm.pairwise_affinity(left, right, candidates).toarray()
+    one, other = (hm.match_affinity(candidates, np.maximum(affinity, least)) for least in (0.0, 1e-300))
+    assert len(one) > 0
+    assert np.array_equal(one.pairs, other.pairs)
+    assert np.array_equal(one.scores, other.scores)
+
+
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_assignments_against_all_of_them(n_left, n_right, seed):
     from itertools import permutations

@@ -53,6 +53,9 @@ def hypergraph_of_groups(
     """Do the work of `correspondence_hypergraph` on an affinity that has been checked."""
     from hypermodes._kernels.consistency import grow_groups
 
+    if not matrix.data.all():  # too small beside the largest to be a number; the kernel counts on entries
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
     size = min(int(size), candidates.n_left, candidates.n_right)
     if size < 2 or matrix.nnz == 0:
         raise ValueError(
