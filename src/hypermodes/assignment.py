@@ -52,7 +52,11 @@ def payoffs(affinity: sp.csr_array, x: np.ndarray) -> np.ndarray:
     present = np.flatnonzero(x)
     if 4 * present.size > x.size:
         return affinity @ x
-    return affinity[present].T @ x[present]
+    from hypermodes._kernels.consistency import add_rows
+
+    total = np.zeros(x.size)
+    add_rows(affinity.indptr, affinity.indices, affinity.data, present, x[present], total)
+    return total
 
 
 def climb(

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hypermodes as hm
+from hypermodes.construct.correspondences import affinity as affinities
 from hypermodes.construct.correspondences import scrambled
 
 
@@ -139,6 +140,43 @@ def test_hyperedges_have_no_conflict(n_left, n_right, size, seed):
         assert len(set(pairs[:, 0])) == len(set(pairs[:, 1])) == members.size <= size
         if members.size > 1:
             assert (dense[np.ix_(members, members)].sum(axis=1) > 0).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 5), st.integers(2, 5), st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_groups_take_the_candidate_with_most_affinity_to_their_members(n_left, n_right, size, seed):
+    rng = np.random.default_rng(seed)
+    candidates = hm.candidate_pairs(rng.normal(size=(n_left, 2)), rng.normal(size=(n_right, 2)))
+    free = (candidates.pairs[:, None] != candidates.pairs[None]).all(axis=2)
+    affinity = rng.uniform(size=free.shape) * (rng.uniform(size=free.shape) < 0.7)
+    affinity = np.where(free, np.maximum(affinity, affinity.T), 0.0)
+    if not affinity.any():
+        return
+    made = hm.correspondence_hypergraph(candidates, affinity, size=size)
+    for k, first in enumerate(made.labels):
+        group = [first]
+        while len(group) < min(size, n_left, n_right):
+            total = np.where(free[group].all(axis=0), affinity[group].sum(axis=0), 0.0)
+            if not total.any():
+                break
+            group.append(int(np.argmax(total)))
+        within = affinity[np.ix_(group, group)].sum(axis=0)
+        wanted = np.zeros(len(candidates))
+        wanted[group] = within / within.max()
+        np.testing.assert_allclose(made.incidence[:, [k]].toarray()[:, 0], wanted)
+
+
+@pytest.mark.parametrize("displacement", [None, 0.5])
+def test_the_room_made_at_first_makes_no_difference(displacement, monkeypatch):
+    rng = np.random.default_rng(0)
+    left, right = features(rng, 20, scales=True), features(rng, 21, scales=True)
+    candidates = hm.candidate_pairs(left, right)
+    options = {"displacement": displacement, "length": 1.0, "direction": 2.0, "scale": 2.0}
+    roomy = hm.pairwise_affinity(left, right, candidates, **options)
+    monkeypatch.setattr(affinities, "_MOST_AT_ONCE", 1)
+    tight = hm.pairwise_affinity(left, right, candidates, **options)
+    assert roomy.nnz > 2 * 32 * len(candidates)  # so much that room had to be made again
+    assert (roomy != tight).nnz == 0
 
 
 def test_scrambling_keeps_what_there_is_and_loses_how_it_lies():

@@ -28,18 +28,18 @@ def _with_room(columns, values, at, more):
 
 
 @njit(**OPTIONS)
-def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one_way, limit):
+def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one_way, limit, columns, values):
     """Exponents of the affinity of candidates c < d where they are at most `limit`, row by row.
 
     `sides` are the lengths and directions between points, left then right; precisions are 1/σ² of lengths,
     directions and logarithms of scale ratios; own[c] is the share of the exponent that c has alone. With
-    `one_way`, directions back differ as those there do and need not be looked at.
+    `one_way`, directions back differ as those there do and need not be looked at. `columns` and `values` are
+    written to, or larger arrays where they are too small.
     """
     left_lengths, left_turns, right_lengths, right_turns = sides
     by_length, by_turn, by_scale = precisions
     n = left.size
     row_ends = np.zeros(n + 1, dtype=np.int64)
-    columns, values = np.empty(32 * n, dtype=np.int32), np.empty(32 * n)
     near, so_far = np.empty(n, dtype=np.uint32), np.empty(n)
     lefts, rights = left.astype(np.uint32), right.astype(np.uint32)  # no index from the end to allow for
     at = 0
@@ -75,7 +75,7 @@ def consistent_pairs(sides, left, right, own, log_ratio, precisions, period, one
 
 
 @njit(**OPTIONS)
-def alike_displacements(x, y, left, right, own, log_ratio, precisions, limit):
+def alike_displacements(x, y, left, right, own, log_ratio, precisions, limit, columns, values):
     """Exponents as of `consistent_pairs` where candidates are compared by where they move their points.
 
     x[c], y[c] is the way from the left point of c to its right one; precisions are 1/σ² of the difference of
@@ -84,40 +84,47 @@ def alike_displacements(x, y, left, right, own, log_ratio, precisions, limit):
     by_way, by_scale = precisions
     n = left.size
     row_ends = np.zeros(n + 1, dtype=np.int64)
-    columns, values = np.empty(32 * n, dtype=np.int32), np.empty(32 * n)
+    near, exponents = np.empty(n, dtype=np.uint32), np.empty(n)
     at = 0
     for c in range(n):
         columns, values = _with_room(columns, values, at, n)
-        for d in range(c + 1, n):
+        later = range(np.uint64(c + 1), np.uint64(n))  # no index from the end: only so this is vectorised
+        for d in later:
             across, up, ratio = x[c] - x[d], y[c] - y[d], log_ratio[c] - log_ratio[d]
-            exponent = own[c] + own[d] + by_way * (across * across + up * up) + by_scale * ratio * ratio
-            columns[at], values[at] = d, exponent
-            at += (exponent <= limit) & (left[c] != left[d]) & (right[c] != right[d])
+            way = by_way * (across * across + up * up)
+            exponents[d] = own[c] + own[d] + way + by_scale * ratio * ratio
+        n_near = 0
+        for d in later:
+            near[n_near] = d
+            n_near += exponents[d] <= limit
+        for k in range(n_near):
+            d = near[k]
+            columns[at], values[at] = d, exponents[d]
+            at += (left[c] != left[d]) & (right[c] != right[d])
         row_ends[c + 1] = at
     return row_ends, columns[:at], values[:at]
 
 
 @njit(**OPTIONS)
-def mirrored(ends, columns, values):
-    """The symmetric matrix with this upper triangle, rows sorted by column as those of the triangle are."""
+def mirror(ends, columns, values, all_columns, all_values):
+    """Write the symmetric matrix with this upper triangle, its rows sorted as those are; their ends."""
     n = ends.size - 1
     all_ends = np.zeros(n + 1, dtype=np.int64)
     below = np.zeros(n, dtype=np.int64)
     for d in columns:
-        below[d] += 1
+        below[np.uint32(d)] += 1  # no index from the end to allow for
     for r in range(n):
         all_ends[r + 1] = all_ends[r] + below[r] + ends[r + 1] - ends[r]
-    all_columns, all_values = np.empty(2 * columns.size, dtype=np.int32), np.empty(2 * columns.size)
-    place = all_ends[:-1].copy()  # of the next entry below the diagonal
+    place = all_ends[:-1].astype(np.uint64)  # of the next entry below the diagonal
     for c in range(n):
         here = all_ends[c] + below[c]
         for e in range(ends[c], ends[c + 1]):
-            d = columns[e]
+            d = np.uint32(columns[e])
             all_columns[here], all_values[here] = d, values[e]
             all_columns[place[d]], all_values[place[d]] = c, values[e]
             here += 1
-            place[d] += 1
-    return all_ends, all_columns, all_values
+            place[d] += np.uint64(1)
+    return all_ends
 
 
 @njit(**OPTIONS)
@@ -128,26 +135,32 @@ def grow_groups(ptr, columns, values, left, right, n_left, n_right, seeds, membe
     up with -1; `affinities` is the total affinity of each to the others.
     """
     n_groups, size = members.shape
-    total = np.zeros(left.size)
-    touched = np.empty(left.size, dtype=np.int64)
+    nobody = np.uint32(left.size)  # whose total is always 0
+    total = np.zeros(left.size + 1)
+    touched, passed_over = np.empty(left.size + 1, dtype=np.uint32), np.empty(left.size, dtype=np.uint32)
+    lefts, rights = left.astype(np.uint32), right.astype(np.uint32)  # no index from the end to allow for
     left_by, right_by = np.full(n_left, -1), np.full(n_right, -1)  # the group that took a point last
     for g in range(n_groups):
-        n_touched = 0
+        n_touched = n_passed_over = 0
         newest = seeds[g]
         for k in range(size):
             members[g, k] = newest
-            left_by[left[newest]] = right_by[right[newest]] = g
-            for e in range(ptr[newest], ptr[newest + 1]):
-                c = columns[e]
-                if total[c] == 0.0:
-                    touched[n_touched] = c
-                    n_touched += 1
-                total[c] += values[e]
+            left_by[lefts[newest]] = right_by[rights[newest]] = g
+            row, row_values = columns[ptr[newest] : ptr[newest + 1]], values[ptr[newest] : ptr[newest + 1]]
+            for e in range(row.size):
+                c = np.uint32(row[e])
+                touched[n_touched] = c  # counted only if it is new
+                n_touched += total[c] == 0.0
+                total[c] += row_values[e]
             newest, gain = -1, 0.0
             for t in range(n_touched):
                 c = touched[t]
-                if total[c] > gain and left_by[left[c]] != g and right_by[right[c]] != g:
-                    newest, gain = c, total[c]
+                if total[c] > gain:
+                    if left_by[lefts[c]] != g and right_by[rights[c]] != g:
+                        newest, gain = np.int64(c), total[c]
+                    else:  # in conflict with a member for good: it need not be looked at again
+                        touched[t], passed_over[n_passed_over] = nobody, c
+                        n_passed_over += 1
             if newest < 0:
                 break
         for k in range(size):
@@ -155,3 +168,15 @@ def grow_groups(ptr, columns, values, left, right, n_left, n_right, seeds, membe
                 affinities[g, k] = total[members[g, k]]
         for t in range(n_touched):
             total[touched[t]] = 0.0
+        for t in range(n_passed_over):
+            total[passed_over[t]] = 0.0
+
+
+@njit(**OPTIONS)
+def add_rows(ptr, columns, values, rows, weights, out):
+    """Add some rows of a sparse matrix to `out`, one after the other, each times its weight."""
+    for r in range(rows.size):
+        begin, end = ptr[rows[r]], ptr[rows[r] + 1]
+        row, row_values = columns[begin:end], values[begin:end]
+        for e in range(row.size):
+            out[np.uint32(row[e])] += row_values[e] * weights[r]

@@ -12,6 +12,8 @@ from hypermodes.construct.correspondences.candidates import Candidates
 from hypermodes.construct.correspondences.features import Features
 from hypermodes.construct.correspondences.lengths import mean_length
 
+_MOST_AT_ONCE = 1 << 22  # entries to make room for before any is known; what is not written to costs nothing
+
 
 def pairwise_affinity(
     left: Any,
@@ -81,7 +83,7 @@ def pairwise_affinity(
         orientation_period=orientation_period, smallest=smallest,
         scale_invariant=scale_invariant, rotation_invariant=rotation_invariant, displacement=displacement,
     )  # fmt: skip
-    from hypermodes._kernels.consistency import alike_displacements, consistent_pairs, mirrored
+    from hypermodes._kernels.consistency import alike_displacements, consistent_pairs, mirror
 
     extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
     if not scale_invariant:
@@ -109,21 +111,25 @@ def pairwise_affinity(
         log_ratio = np.log(left.scales[candidates.left]) - np.log(right.scales[candidates.right])
     by_scale, limit = float(scale) ** -2 if scaled else 0.0, -float(np.log(smallest))
     ends_of = np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right)
+    n = len(candidates)
+    room = _room(max(32 * n, min(n * (n + 1) // 2, _MOST_AT_ONCE)))
     if displacement is None:
         ends, columns, values = consistent_pairs(
             (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]), *ends_of, own, log_ratio,
             (float(length) ** -2, float(by_turn), by_scale), float(period), not rotation_invariant, limit,
+            *room,
         )  # fmt: skip
     else:
         x, y = _displacements(left, right, candidates, [e * u for e, u in zip(extents, units, strict=True)])
         ends, columns, values = alike_displacements(
-            x, y, *ends_of, own, log_ratio, (float(displacement) ** -2, by_scale), limit
+            x, y, *ends_of, own, log_ratio, (float(displacement) ** -2, by_scale), limit, *room
         )
     np.exp(np.negative(values, out=values), out=values)
-    ends, columns, values = mirrored(ends, columns, values)
+    all_columns, all_values = _room(2 * columns.size)
+    ends = mirror(ends, columns, values, all_columns, all_values)
     if ends[-1] < 2**31:
         ends = ends.astype(np.int32)  # as the columns are: scipy would widen those
-    return sp.csr_array((values, columns, ends), shape=(len(candidates),) * 2)
+    return sp.csr_array((all_values, all_columns, ends), shape=(n, n))
 
 
 def likeness(
@@ -192,6 +198,11 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
         )
         matrix.eliminate_zeros()
     return matrix
+
+
+def _room(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values to be written; made here, for NumPy asks for large pages and kernels do not."""
+    return np.empty(size, dtype=np.int32), np.empty(size)
 
 
 def _lengths(points: np.ndarray) -> np.ndarray:
