@@ -14,6 +14,12 @@ _LEAST = 1e-12  # weight of a match; if nothing follows the map, all count alike
 _LARGEST = 150  # matches a map is fitted to at most
 
 
+def squared_lengths(ways: np.ndarray) -> np.ndarray:
+    """x² + y²; a sum along so short an axis would take ten times as long."""
+    squared = ways**2
+    return squared[..., 0] + squared[..., 1]
+
+
 @dataclass(frozen=True)
 class Deformation:
     """A smooth map: an affine one near the identity plus a deviation that varies slowly.
@@ -50,32 +56,51 @@ class Deformation:
         places (n, 2), variances (n,), places of the queries (k, 2), variances (k,)
             A match of weight w counts as one with the noise divided by √w.
         """
-        centre = weights @ sources / weights.sum()
-        noise = self.noise**2 / np.maximum(weights, 1e-4)
-        kernel = self.covariance(sources - centre, sources - centre)
-        kernel[np.diag_indices_from(kernel)] += noise
-        precision = np.linalg.inv(kernel)
-        pull, own = precision @ (targets - sources), np.diagonal(precision)
+        centre, precision, pull = self._fitted(sources, targets, weights)
         cross = self.covariance(queries - centre, sources - centre)
         prior = self.variance(queries - centre)
         spread = prior - np.einsum("ij,ij->i", cross @ precision, cross)
         return (
-            targets - pull / own[:, None],
-            self.noise**2 + np.maximum(1 / own - noise, 0.0),
+            *self._by_others(targets, weights, precision, pull),
             queries + cross @ pull,
             self.noise**2 + np.maximum(spread, 0.0),
         )
 
+    def _fitted(
+        self, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Middle of the sources, inverse K⁻¹ of the covariance of their displacements, and K⁻¹(y - x).
+
+        Several maps of the same matches at once, if sources and targets have a further axis in front.
+        """
+        centre = (weights @ sources / weights.sum())[..., None, :]
+        kernel = self.covariance(sources - centre, sources - centre)
+        np.einsum("...ii->...i", kernel)[...] += self._noise(weights)
+        precision = np.linalg.inv(kernel)
+        return centre, precision, precision @ (targets - sources)
+
+    def _by_others(
+        self, targets: np.ndarray, weights: np.ndarray, precision: np.ndarray, pull: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where each match is expected by the others, and the variance of that."""
+        own = np.einsum("...ii->...i", precision)
+        variance = self.noise**2 + np.maximum(1 / own - self._noise(weights), 0.0)
+        return targets - pull / own[..., None], variance
+
+    def _noise(self, weights: np.ndarray) -> np.ndarray:
+        """Variance of each match around the map."""
+        return self.noise**2 / np.maximum(weights, 1e-4)
+
     def covariance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Covariance of the displacements of points a and b in each coordinate."""
-        inner = a @ b.T
-        squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * inner
+        inner = a @ np.swapaxes(b, -1, -2)
+        squared = squared_lengths(a)[..., :, None] + squared_lengths(b)[..., None, :] - 2 * inner
         smooth = self.bend**2 * np.exp(np.maximum(squared, 0.0) / (-2 * self.reach**2))
         return self.shift**2 + self.stretch**2 * inner + smooth
 
     def variance(self, a: np.ndarray) -> np.ndarray:
         """Variance of the displacement of each point, in each coordinate: the diagonal of its covariance."""
-        return self.shift**2 + self.stretch**2 * (a**2).sum(axis=1) + self.bend**2
+        return self.shift**2 + self.stretch**2 * squared_lengths(a) + self.bend**2
 
     def followers(
         self, left: np.ndarray, right: np.ndarray, trust: np.ndarray, rounds: int = 10
@@ -87,13 +112,13 @@ class Deformation:
         """
         area = float(np.sqrt(np.prod(np.ptp(left, axis=0)) * np.prod(np.ptp(right, axis=0)))) or 1.0
         share, weights, fitted = 0.5, trust, replace(self, noise=_FIRST_NOISE)
+        sources, targets = np.stack((left, right)), np.stack((right, left))
         for _ in range(rounds):
-            likelihood, excess = np.ones(len(left)), np.zeros(len(left))
-            for sources, targets in ((left, right), (right, left)):
-                places, variance, *_ = fitted.expect(sources, targets, weights, sources[:0])
-                squared = ((places - targets) ** 2).sum(axis=1)
-                likelihood *= np.sqrt(np.exp(-squared / (2 * variance)) / (2 * np.pi * variance))
-                excess += squared / 4 - variance / 2 + fitted.noise**2 / 2
+            _, precision, pull = fitted._fitted(sources, targets, weights)
+            places, variance = fitted._by_others(targets, weights, precision, pull)
+            squared = squared_lengths(places - targets)
+            likelihood = np.sqrt(np.exp(-squared / (2 * variance)) / (2 * np.pi * variance)).prod(axis=0)
+            excess = (squared / 4 - variance / 2 + fitted.noise**2 / 2).sum(axis=0)
             follows = share * trust * likelihood
             weights = np.maximum(follows / (follows + (1 - share * trust) / area), _LEAST)
             share = float(np.clip(weights.sum() / trust.sum(), 0.1, 0.95))
@@ -135,7 +160,8 @@ class Layout:
             ours = self.pairs[chosen, side]
             all_places[ours], all_variance[ours] = places, variance
             of, to = self.pairs[:, side], self.pairs[:, 1 - side]
-            squared += 0.5 * ((all_places[of] - to_points[to]) ** 2).sum(axis=1) / all_variance[of]
+            ways = all_places.take(of, axis=0) - to_points.take(to, axis=0)
+            squared += 0.5 * squared_lengths(ways) / all_variance[of]
         return squared
 
     def nearness(self, chosen: np.ndarray) -> np.ndarray:

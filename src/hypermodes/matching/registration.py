@@ -25,7 +25,7 @@ from scipy.special import gammaln
 from hypermodes.assignment import assign
 from hypermodes.construct.correspondences import Candidates
 from hypermodes.construct.poses import spacing
-from hypermodes.deformation import Deformation
+from hypermodes.deformation import Deformation, squared_lengths
 
 FEWEST = 4  # matches that say anything: an affine map takes any three points anywhere
 _NOISES = tuple(0.15 * 2.0**-k for k in range(5))  # in mean lengths, from coarse to fine
@@ -43,32 +43,40 @@ class Registration(NamedTuple):
     log_odds: np.ndarray  # of every candidate: to be where it is by the map rather than by chance
 
 
-class _Map(NamedTuple):
-    """A map in one direction, given matches: y - x, their covariance K, K⁻¹, and K⁻¹(y - x)."""
+class _Maps(NamedTuple):
+    """The maps in both directions, given matches: y - x, their covariance K, K⁻¹, and K⁻¹(y - x)."""
 
-    way: np.ndarray
-    covariance: np.ndarray
+    way: np.ndarray  # (2, k, 2)
+    covariance: np.ndarray  # (2, k, k)
     precision: np.ndarray
     pull: np.ndarray
 
     @classmethod
-    def of(cls, way: np.ndarray, covariance: np.ndarray) -> "_Map":
+    def of(cls, way: np.ndarray, covariance: np.ndarray) -> "_Maps":
         precision = np.linalg.inv(covariance)
         return cls(way, covariance, precision, precision @ way)
 
+    def own(self) -> np.ndarray:
+        """Inverse of the variance of each match given the others; (2, k)."""
+        return np.diagonal(self.precision, axis1=1, axis2=2)
+
     def gains(self) -> np.ndarray:
         """What each match adds to the log density, given the others."""
-        own = np.diagonal(self.precision)
-        return np.log(own / (2 * np.pi)) - (self.pull**2).sum(axis=1) / (2 * own)
+        gains = np.log(self.own() / (2 * np.pi)) - squared_lengths(self.pull) / (2 * self.own())
+        return (gains[0] + gains[1]) / 2
 
     def log_density(self) -> float:
-        """log p(y | x)."""
-        squared = float((self.way * self.pull).sum())
-        return -squared / 2 - float(np.linalg.slogdet(2 * np.pi * self.covariance)[1])
+        """log p(y | x), the mean of both directions."""
+        volumes = np.linalg.slogdet(2 * np.pi * self.covariance)[1]
+        one, other = (
+            -float((way * pull).sum()) / 2 - float(volume)
+            for way, pull, volume in zip(self.way, self.pull, volumes, strict=True)
+        )
+        return (one + other) / 2
 
-    def of_these(self, kept: np.ndarray) -> "_Map":
-        """The map that some of the matches make."""
-        return _Map.of(self.way[kept], self.covariance[np.ix_(kept, kept)])
+    def of_these(self, kept: np.ndarray) -> "_Maps":
+        """The maps that some of the matches make."""
+        return _Maps.of(self.way.take(kept, axis=1), self.covariance.take(kept, axis=1).take(kept, axis=2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,25 +148,21 @@ class Registrar:
 
     def _kept(
         self, chosen: np.ndarray, deformation: Deformation, noise: float
-    ) -> tuple[float, np.ndarray, list[_Map]]:
+    ) -> tuple[float, np.ndarray, _Maps]:
         """Leave out the worst matches, half at a time, as long as some make the evidence smaller."""
         here, there = self.left[self.candidates.left[chosen]], self.right[self.candidates.right[chosen]]
-        maps = [
-            _Map.of(
-                targets - sources,
-                deformation.covariance(sources, sources) + noise**2 * np.eye(chosen.size),
-            )
-            for sources, targets in ((here, there), (there, here))
-        ]
+        sources, targets = np.stack((here, there)), np.stack((there, here))
+        covariance = deformation.covariance(sources, sources) + noise**2 * np.eye(chosen.size)
+        maps = _Maps.of(targets - sources, covariance)
         while True:
-            gains = (maps[0].gains() + maps[1].gains()) / 2 + self._against_chance[chosen]
+            gains = maps.gains() + self._against_chance[chosen]
             harmful = int((gains < -self._prior(chosen.size)).sum())
             leaving = min(-(-harmful // 2), chosen.size - FEWEST)
             if leaving <= 0:
                 break
             kept = np.sort(np.argsort(gains, kind="stable")[leaving:])
-            chosen, maps = chosen[kept], [one.of_these(kept) for one in maps]
-        evidence = (maps[0].log_density() + maps[1].log_density()) / 2 + self._against_chance[chosen].sum()
+            chosen, maps = chosen[kept], maps.of_these(kept)
+        evidence = maps.log_density() + self._against_chance[chosen].sum()
         return float(evidence) - _log_choices(self._size, chosen.size), chosen, maps
 
     def _prior(self, k: int) -> float:
@@ -166,23 +170,24 @@ class Registrar:
         return _log_choices(self._size, k - 1) - _log_choices(self._size, k)
 
     def _log_odds(
-        self, chosen: np.ndarray, maps: list[_Map], deformation: Deformation, noise: float
+        self, chosen: np.ndarray, maps: _Maps, deformation: Deformation, noise: float
     ) -> np.ndarray:
         """Log odds of every candidate given the map of the chosen ones, which are judged by the others."""
         pairs = self.candidates.pairs
         odds = self._against_chance + self._prior(chosen.size)
-        for side, one in enumerate(maps):
+        own_of_both = maps.own()
+        for side in (0, 1):
+            precision, pull, own = maps.precision[side], maps.pull[side], own_of_both[side]
             sources, targets = (self.left, self.right)[:: 1 - 2 * side]
             ours = pairs[chosen, side]
             cross = deformation.covariance(sources, sources[ours])
-            places = sources + cross @ one.pull
-            spread = deformation.variance(sources) - np.einsum("ij,ij->i", cross @ one.precision, cross)
+            places = sources + cross @ pull
+            spread = deformation.variance(sources) - np.einsum("ij,ij->i", cross @ precision, cross)
             variance = noise**2 + np.maximum(spread, 0.0)
-            own = np.diagonal(one.precision)
-            places[ours], variance[ours] = targets[pairs[chosen, 1 - side]] - one.pull / own[:, None], 1 / own
+            places[ours], variance[ours] = targets[pairs[chosen, 1 - side]] - pull / own[:, None], 1 / own
             of, to = pairs[:, side], pairs[:, 1 - side]
-            squared = ((places[of] - targets[to]) ** 2).sum(axis=1)
-            odds = odds - (squared / variance[of]) / 4 - np.log(2 * np.pi * variance[of]) / 2
+            squared = squared_lengths(places.take(of, axis=0) - targets.take(to, axis=0))
+            odds = odds - (squared / variance[of]) / 4 - (np.log(2 * np.pi * variance) / 2)[of]
         return odds
 
 
