@@ -115,6 +115,16 @@ def test_similarities_that_turn_too_much_are_not_looked_at():
     assert max(abs(np.angle(pose.turn)) for pose in poses) < 1.2  # fitted afterwards to what they explain
 
 
+@pytest.mark.parametrize(
+    ("n", "sizes", "found"), [(2, (1, 1), False), (5, (1, 1), True), (5, (1e-60, 1e60), False)]
+)
+def test_similarities_need_three_points_that_fit_and_sides_of_comparable_size(n, sizes, found):
+    points = np.array([[0, 0], [1, 0], [0, 2], [3, 3], [1, 4]])
+    left, right = sizes[0] * points[:n], sizes[1] * points
+    made = pose_hypergraph(hm.Features(left), hm.Features(right), candidate_pairs(left, right))
+    assert (made is not None) == found
+
+
 def test_an_exact_shape_is_found_among_ten_times_as_many_outliers():
     rates = []
     for draw in range(6):

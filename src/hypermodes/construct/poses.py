@@ -38,8 +38,9 @@ class Pose:
         """
         weights = weights / weights.sum()
         middle, goal = weights @ sources, weights @ targets
-        inner = (weights * np.conj(sources - middle)) @ (targets - goal)
-        spread = weights @ np.abs(sources - middle) ** 2, weights @ np.abs(targets - goal) ** 2
+        here, there = sources - middle, targets - goal
+        inner = (weights * np.conj(here)) @ there
+        spread = weights @ np.abs(here) ** 2, weights @ np.abs(there) ** 2
         if abs(inner) == 0 or min(spread) == 0:
             return cls(0j, goal)
         turn = inner / abs(inner) * np.sqrt(spread[1] / spread[0])
@@ -66,8 +67,11 @@ def pose_hypergraph(
     largest_scale: float = _LARGEST_SCALE,
     largest_turn: float = np.pi,
     work: int = _WORK,
-) -> tuple[Hypergraph, list[Pose]]:
+) -> tuple[Hypergraph, list[Pose]] | None:
     """Make a hyperedge of every good similarity: the candidates it explains.
+
+    None if no similarity explains three candidates, or if one side is too large beside the other to be its
+    image.
 
     Parameters
     ----------
@@ -100,11 +104,11 @@ def pose_hypergraph(
     sides = [_complex(side) for side in ((right, left) if swap else (left, right))]
     pairs = candidates.pairs[:, ::-1] if swap else candidates.pairs
     vertices, pairs, (source, target) = _without_far_points(pairs, sides)
-    landings = _Landings.on(target)
     scale = _size(target) / _size(source) if _size(source) > 0 else np.inf
     if not 1 / _LARGEST < scale < _LARGEST:
-        raise ValueError("right: expected sides of comparable size; one is too large beside the other")
+        return None
     scale **= 2
+    landings = _Landings.on(target)
     noise = float((_NOISE * _size(source)) ** 2)
     ptr, partners, index = _by_source(pairs, source.size)
     bases = _bases(source, ptr, work)
@@ -135,7 +139,7 @@ def pose_hypergraph(
             edges.append((vertices[index[of, to]], 1 - chance, float(-np.log(chance).sum())))
             poses.append(Pose(1 / pose.turn, -pose.offset / pose.turn) if swap else pose)
     if not edges:
-        raise ValueError("candidates: expected candidates that a similarity explains; no three of them are")
+        return None
     owner = np.repeat(np.arange(len(edges)), [len(edge[0]) for edge in edges])
     entries = (
         np.concatenate([edge[1] for edge in edges]),

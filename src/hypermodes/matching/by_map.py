@@ -85,12 +85,12 @@ def _judged(left: Features, right: Features, candidates: Candidates, exact: Regi
 
 def _similar(left: Features, right: Features, candidates: Candidates) -> list[np.ndarray]:
     """Candidates that a similarity explains which turns little: modes of their hypergraph, densest first."""
-    try:
-        hypergraph, _ = pose_hypergraph(
-            left, right, candidates, largest_scale=np.exp(_WIDEST), largest_turn=_WIDEST, work=_WORK
-        )
-    except ValueError:
+    similarities = pose_hypergraph(
+        left, right, candidates, largest_scale=np.exp(_WIDEST), largest_turn=_WIDEST, work=_WORK
+    )
+    if similarities is None:
         return []
+    hypergraph, _ = similarities
     starts = []
     for mode in find_modes(hypergraph, n_jobs=1).modes[:_TRIES]:
         mass = hypergraph.incidence @ mode.distribution(hypergraph.n_edges)

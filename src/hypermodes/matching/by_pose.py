@@ -11,10 +11,9 @@ from hypermodes.modes import find_modes
 
 def found_by_pose(left: Features, right: Features, candidates: Candidates) -> Found | None:
     """Match two sides that differ by a similarity nobody knows: modes of the hypergraph of similarities."""
-    try:
-        hypergraph, _ = pose_hypergraph(left, right, candidates)
-    except ValueError:
+    if (similarities := pose_hypergraph(left, right, candidates)) is None:
         return None
+    hypergraph, _ = similarities
     modes = find_modes(hypergraph, n_jobs=1)
     if not len(modes):
         return None
