@@ -8,11 +8,9 @@ one standard form and the answer is translated back.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from hypermodes.construct.correspondences import Candidates, Features, mean_length, ordinary
+from hypermodes.construct.correspondences import Candidates, Features, frame
 
-_TINY = float(np.finfo(np.float64).tiny)
 _DIGITS = 9  # of coordinates in units of the mean length; what comes after is rounding
 
 
@@ -48,7 +46,7 @@ class StandardForm:
         any_turn : bool
             Whether each side is turned to its own axes.
         """
-        frames = [_frame(side.points) for side in (left, right)]
+        frames = [frame(side.points) for side in (left, right)]
         units = [unit for _, unit in frames]
         if not any_scale:
             units = [float(np.mean(units))] * 2
@@ -72,16 +70,6 @@ class StandardForm:
         if self.swapped:
             pairs, sizes = pairs[:, ::-1], sizes[::-1]
         return Candidates(pairs, candidates.similarity, *sizes)
-
-
-def _frame(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Middle of the ordinary points, and the mean length between them."""
-    extent = float(np.ptp(points, axis=0).max())
-    middle = np.median(points, axis=0)  # a mean with points far away would swallow the digits of the others
-    scaled = (points - middle) / extent
-    lengths = cdist(scaled, scaled)
-    near = ordinary(lengths)
-    return middle + extent * scaled[near].mean(axis=0), max(extent * mean_length(lengths, near), _TINY)
 
 
 def _rounded(side: Features) -> Features:

@@ -12,8 +12,8 @@ from hypermodes.assignment import assign
 from hypermodes.construct.correspondences import (
     Candidates,
     Features,
+    in_mean_lengths,
     likeness,
-    mean_length,
     ordinary,
     pairwise_affinity,
     scrambled,
@@ -42,8 +42,8 @@ class Problem:
     tries: int = TRIES  # modes completed, to keep the best
 
     def of(self, left: Features, right: Features, **options: Any) -> "Problem":
-        """The same problem with other sides, searched as exactly and as long as any."""
-        return Problem(left, right, self.candidates, {**self.options, **options})
+        """The same problem with other sides, and perhaps other options; searched as exactly and as long."""
+        return replace(self, left=left, right=right, options={**self.options, **options})
 
     def found(self, starts: Sequence[np.ndarray] | None = None) -> "Found | None":
         """Match the two sides."""
@@ -58,7 +58,7 @@ class Problem:
 
     def _found_by_pairs(self, starts: Sequence[np.ndarray] | None) -> "Found | None":
         stretch = _ANY_TURN if self.options.get("rotation_invariant") else Deformation.stretch
-        left, right = (_in_mean_lengths(side.points) for side in (self.left, self.right))
+        left, right = (in_mean_lengths(side.points) for side in (self.left, self.right))
         layout = Layout(
             left, right, self.candidates.pairs, Deformation(stretch, noise=self.exactness * Deformation.noise)
         )
@@ -156,7 +156,7 @@ class Problem:
     def chance(self) -> float:
         """Consistency of the best mode when the larger side is scrambled: what takes no structure at all."""
         sides = [self.left, self.right]
-        compactness = [float(np.std(_in_mean_lengths(side.points), axis=0).sum()) for side in sides]
+        compactness = [float(np.std(in_mean_lengths(side.points), axis=0).sum()) for side in sides]
         larger = int((len(sides[1]), compactness[1]) > (len(sides[0]), compactness[0]))
         sides[larger] = scrambled(sides[larger])
         found = replace(self.of(*sides), tries=2).found()
@@ -200,10 +200,3 @@ def _inexactness(here: np.ndarray, there: np.ndarray) -> float:
     return float(
         np.sqrt(((lengths[0] - lengths[1]) ** 2).mean()) * 2 / (lengths[0].mean() + lengths[1].mean())
     )
-
-
-def _in_mean_lengths(points: np.ndarray) -> np.ndarray:
-    points = (points - np.median(points, axis=0)) / np.ptp(points, axis=0).max()
-    lengths = cdist(points, points)
-    near = ordinary(lengths)
-    return (points - points[near].mean(axis=0)) / mean_length(lengths, near)

@@ -22,6 +22,8 @@ from hypermodes.construct.correspondences.hypergraphs import hypergraph_of_group
 from hypermodes.construct.correspondences.hypergraphs import (
     neighbourhood_hypergraph as neighbourhood_hypergraph,
 )
+from hypermodes.construct.correspondences.lengths import frame as frame
+from hypermodes.construct.correspondences.lengths import in_mean_lengths as in_mean_lengths
 from hypermodes.construct.correspondences.lengths import mean_length as mean_length
 from hypermodes.construct.correspondences.lengths import ordinary as ordinary
 from hypermodes.construct.correspondences.scrambling import scrambled as scrambled

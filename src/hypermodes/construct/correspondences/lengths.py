@@ -1,8 +1,12 @@
-"""How large a set of points is, whatever lies far away from it."""
+"""How large a set of points is, and where its middle, whatever lies far away from it."""
+
+from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 _FAR = 4.0  # times the median length
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def ordinary(lengths: np.ndarray) -> np.ndarray:
@@ -23,3 +27,33 @@ def mean_length(lengths: np.ndarray, near: np.ndarray | None = None) -> float:
     near = ordinary(lengths) if near is None else near
     n = int(near.sum())
     return float(lengths[near][:, near].sum() / (n * (n - 1)))
+
+
+class _Scaled(NamedTuple):
+    """Points without their place and extent, so that squares of any of their distances are numbers."""
+
+    median: np.ndarray  # a mean with points far away would swallow the digits of the others
+    extent: float
+    points: np.ndarray  # from the median, in units of the extent
+    middle: np.ndarray  # of the ordinary ones among them
+    unit: float  # mean length between these
+
+    @classmethod
+    def of(cls, points: np.ndarray) -> "_Scaled":
+        median, extent = np.median(points, axis=0), float(np.ptp(points, axis=0).max())
+        points = (points - median) / extent
+        lengths = cdist(points, points)
+        near = ordinary(lengths)
+        return cls(median, extent, points, points[near].mean(axis=0), mean_length(lengths, near))
+
+
+def frame(points: np.ndarray) -> tuple[np.ndarray, float]:
+    """Middle of the ordinary points, and the mean length between them."""
+    scaled = _Scaled.of(points)
+    return scaled.median + scaled.extent * scaled.middle, max(scaled.extent * scaled.unit, _TINY)
+
+
+def in_mean_lengths(points: np.ndarray) -> np.ndarray:
+    """Points from the middle of the ordinary ones, in units of the mean length between these."""
+    scaled = _Scaled.of(points)
+    return (scaled.points - scaled.middle) / scaled.unit
