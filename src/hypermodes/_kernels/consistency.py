@@ -146,12 +146,11 @@ def grow_groups(ptr, columns, values, left, right, n_left, n_right, seeds, membe
         for k in range(size):
             members[g, k] = newest
             left_by[lefts[newest]] = right_by[rights[newest]] = g
-            row, row_values = columns[ptr[newest] : ptr[newest + 1]], values[ptr[newest] : ptr[newest + 1]]
-            for e in range(row.size):
-                c = np.uint32(row[e])
+            for e in range(np.uint64(ptr[newest]), np.uint64(ptr[newest + 1])):
+                c = np.uint32(columns[e])
                 touched[n_touched] = c  # counted only if it is new
                 n_touched += total[c] == 0.0
-                total[c] += row_values[e]
+                total[c] += values[e]
             newest, gain = -1, 0.0
             for t in range(n_touched):
                 c = touched[t]
@@ -176,7 +175,5 @@ def grow_groups(ptr, columns, values, left, right, n_left, n_right, seeds, membe
 def add_rows(ptr, columns, values, rows, weights, out):
     """Add some rows of a sparse matrix to `out`, one after the other, each times its weight."""
     for r in range(rows.size):
-        begin, end = ptr[rows[r]], ptr[rows[r] + 1]
-        row, row_values = columns[begin:end], values[begin:end]
-        for e in range(row.size):
-            out[np.uint32(row[e])] += row_values[e] * weights[r]
+        for e in range(np.uint64(ptr[rows[r]]), np.uint64(ptr[rows[r] + 1])):
+            out[np.uint32(columns[e])] += values[e] * weights[r]
