@@ -1,23 +1,23 @@
 """Hyperedges of candidates that one placement explains: few points, whose places are only roughly the same.
 
-A placement moves, scales and perhaps mirrors one side to lie on the other. A hyperedge is a placement, and
-its members are the candidates that it makes probable; its weight is how probable it is itself. With a dozen
-points and errors as large as the gaps between them no placement is right for sure, and none is chosen: each
-candidate is worth the votes of all of them.
+A placement is an affine map, perhaps mirrored, that lays one side on the other. A hyperedge is a placement,
+and its members are the candidates that it makes probable; its weight is how probable it is itself. With a
+dozen points and errors as large as the gaps between them no placement is right for sure, and none is chosen:
+each candidate is worth the votes of all of them.
 """
-
-from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import expm
 from scipy.spatial.distance import cdist
+from scipy.special import ndtri
 
 from hypermodes.construct.correspondences import Candidates, Features, ordinary
 from hypermodes.hypergraph import Hypergraph
 
 _MIRRORED = 0.25  # prior probability that one side is the mirror image of the other
-_STEPS = np.linspace(-2.0, 2.0, 7)  # in standard deviations of the prior
-_SPREAD = 1.5  # of shifts and logarithms of scales a priori, in standard deviations of a point's error
+_DRAWN = 64  # placements; all of them also backwards and between mirror images, and that for either hand
+_ROOT = 1.1127756842787055
 _ROUNDS = 500
 _SETTLED = 1e-6  # relative change of a round
 _NEGLIGIBLE = 1e-6
@@ -29,7 +29,8 @@ def placement_hypergraph(
     """Make a hyperedge for every placement of one side on the other.
 
     Both sides are expected centred and in units of their mean length, so that placements near the identity
-    are the most probable. Under a placement, true matches are apart by a normal error of ``error`` a
+    are the most probable: the shift and the logarithm of the linear part of the map are normal with as much
+    spread as a point's own error. Under a placement, true matches are apart by a normal error of ``error`` a
     coordinate, all else is uniform: one candidate is K(v) times as probable as that its points have no
     match,
 
@@ -53,31 +54,30 @@ def placement_hypergraph(
     Returns
     -------
     Hypergraph, (number of hyperedges,) bool
-        Labels of hyperedges are (shift in x, shift in y, logarithm of the scale, -1 if mirrored else 1); and
-        which of them are mirrored.
+        Labels of hyperedges are the logarithm of the linear part (four numbers, row by row; it is applied
+        to rows of points from the right), the shift (two) and -1 if mirrored, else 1; and which of them are
+        mirrored.
     """
-    places = _placements(any_scale)
-    middle = (
-        error * _SPREAD / 2 * places[:, :3]
-    )  # half of a placement is done to each side: it has no direction
-    shift, scale, hand = middle[:, None, :2], np.exp(middle[:, 2])[:, None, None], places[:, 3]
+    logarithm, shift, hand = _placements(error, any_scale)
+    half = expm(logarithm / 2)  # half of a placement is done to each side: it has no direction
     near = (side.points[ordinary(cdist(side.points, side.points))] for side in (left, right))
     extents = [np.maximum(np.ptp(points, axis=0), error) for points in near]
     area = np.sqrt(np.prod(extents))
-    here = left.points * np.column_stack((hand, np.ones_like(hand)))[:, None] * scale + shift
-    there = right.points / scale - shift
+    handed = left.points * np.column_stack((hand, np.ones_like(hand)))[:, None]
+    here = handed @ half + shift[:, None] / 2
+    there = right.points @ expm(logarithm / -2) - shift[:, None] / 2
     apart = ((here[:, candidates.left] - there[:, candidates.right]) ** 2).sum(axis=2)
     density = np.exp(apart / (-2 * error**2)) / (2 * np.pi * error**2)
-    table = np.zeros((len(places), candidates.n_left, candidates.n_right))
+    table = np.zeros((len(hand), candidates.n_left, candidates.n_right))
     table[:, candidates.left, candidates.right] = candidates.similarity * area * density
     probability, evidence = one_to_one(table)
-    prior = np.where(hand < 0, _MIRRORED, 1 - _MIRRORED) * np.exp(-0.5 * (places[:, :3] ** 2).sum(axis=1))
+    prior = np.where(hand < 0, _MIRRORED, 1 - _MIRRORED)
     posterior = prior * np.exp(evidence - evidence.max())
     kept = posterior > _NEGLIGIBLE * posterior.max()
     incidence = probability[:, candidates.left, candidates.right][kept].T
     incidence = sp.csc_array(np.clip(incidence, _NEGLIGIBLE, 1.0))
     rate = posterior[kept] / posterior[kept].sum()
-    labels = list(map(tuple, np.column_stack((2 * middle, hand))[kept].tolist()))
+    labels = list(map(tuple, np.column_stack((logarithm.reshape(-1, 4), shift, hand))[kept].tolist()))
     hypergraph = Hypergraph.from_incidence(incidence, rate * incidence.sum(axis=0), labels=labels)
     return hypergraph, hand[kept] < 0
 
@@ -107,7 +107,19 @@ def one_to_one(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return odds / (1 + odds), normaliser
 
 
-def _placements(any_scale: bool) -> np.ndarray:
-    """Shift, scale and hand: a grid, in standard deviations of the prior."""
-    scales = _STEPS[1::2] if any_scale else np.zeros(1)
-    return np.array(list(product(_STEPS, _STEPS, scales, (1.0, -1.0))))
+def _placements(spread: float, any_scale: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Logarithms of linear parts, shifts and hands, spread evenly over a normal prior.
+
+    By multiples of powers of the root of x⁷ = x + 1, which fill six dimensions evenly. With a placement there
+    is its inverse, and what it is between the mirror images of both sides: so it matters to no answer which
+    side is the left one, and which way x goes.
+    """
+    even = np.outer(np.arange(1, _DRAWN + 1), _ROOT ** -np.arange(1.0, 7.0)) % 1.0
+    normal = spread * ndtri(even)
+    normal = np.concatenate([normal, -normal])
+    normal = np.concatenate([normal, normal * [1, -1, -1, 1, -1, 1]])  # between mirror images
+    logarithm, shift = normal[:, :4].reshape(-1, 2, 2), normal[:, 4:]
+    if not any_scale:
+        logarithm = logarithm - np.trace(logarithm, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(2)
+    hand = np.repeat([1.0, -1.0], len(normal))
+    return np.concatenate([logarithm, logarithm]), np.concatenate([shift, shift]), hand

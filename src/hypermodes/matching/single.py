@@ -37,8 +37,8 @@ def match(
     hypergraph, in which a hyperedge is a match and its neighbours: its densest mode is the `core`.
 
     With fewer than 15 points on a side, about as many on the other and nothing known but their places, pairs
-    of candidates decide only if what they find is exact. Otherwise every placement of one side on the other,
-    moved, scaled, and mirrored or not, is a hyperedge of the candidates it makes probable
+    of candidates decide only if what they find is exact. Otherwise placements of one side on the other,
+    affine maps, mirrored or not, are the hyperedges, of the candidates they make probable
     (`construct.placements`), and the candidates with the most votes are taken.
 
     What goes together loosely is found among many outliers always; what follows one map exactly is not. So
