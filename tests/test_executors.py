@@ -63,6 +63,30 @@ def test_blocks_are_gathered_to_the_same_in_any_order(hypergraph, size, random, 
         assert one.tobytes() == other.tobytes()
 
 
+@given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True)), st.booleans())
+def test_equal_supports_even_if_keys_lie(supports, lie):
+    """Sums that are the same for all would be told apart by the second sum and the size."""
+    supports = [sorted(support) for support in supports]
+    points = batch.Points(
+        np.concatenate(([0], np.cumsum([len(support) for support in supports]))).astype(np.int64),
+        np.array([row for support in supports for row in support], np.int64),
+        np.ones(sum(map(len, supports))),
+    )
+    sums = gathering._sums
+
+    def lying(points, salt):
+        return sums(points, salt) % 2 if salt == 1 else sums(points, salt)
+
+    with pytest.MonkeyPatch.context() as patched:
+        if lie:
+            patched.setattr(gathering, "_sums", lying)
+        first, label = gathering._equal_supports(points)
+    places = {}
+    expected = [places.setdefault(tuple(support), len(places)) for support in supports]
+    assert label.tolist() == expected
+    assert first.tolist() == [expected.index(k) for k in range(len(places))]
+
+
 def test_what_is_kept_goes_with_the_ends_and_not_with_the_starts(hypergraph, expected):
     prepared = batch.Prepared.of(hm.HyperedgeAffinity(hypergraph))
     block = gathering.shift_rows(prepared, np.arange(prepared.n_rows), batch.Budget())
@@ -83,6 +107,28 @@ class Unruly:
     def shifted(self, prepared, blocks, budget):
         done = [(k, gathering.shift_rows(prepared, rows, budget)) for k, rows in blocks for _ in range(2)]
         yield from done[::-2]
+
+
+class Mixed:
+    """Every other block comes as from elsewhere, with its curvatures."""
+
+    block = 100
+
+    def shifted(self, prepared, blocks, budget):
+        for k, rows in blocks:
+            yield (
+                k,
+                (
+                    executors._shift(prepared, (rows, budget))
+                    if k % 2
+                    else gathering.shift_rows(prepared, rows, budget)
+                ),
+            )
+
+
+def test_blocks_with_and_without_curvatures_are_gathered_to_the_same(hypergraph, expected, monkeypatch):
+    monkeypatch.setattr("hypermodes.modes.executor_of", lambda client, n_jobs: Mixed())
+    assert_same(hm.find_modes(hypergraph), expected)
 
 
 def test_order_and_repetition_change_nothing(hypergraph, expected, monkeypatch):

@@ -120,10 +120,14 @@ class Found(NamedTuple):
 
     points: Points
     notes: np.ndarray
-    """Columns: status, rounds, steps, density, spread, excess, worst row, ties, tie curvature."""
+    """Columns: status, rounds, steps, density, spread, excess, worst row, ties, tie curvature, and curvature.
+
+    The last is NaN as long as nobody has looked at it: see `curvature`.
+    """
 
 
-STATUS, ROUNDS, STEPS, DENSITY, SPREAD, EXCESS, WORST, TIES, TIE_CURVATURE = range(9)
+STATUS, ROUNDS, STEPS, DENSITY, SPREAD, EXCESS, WORST, TIES, TIE_CURVATURE, CURVATURE = range(10)
+N_NOTES = CURVATURE + 1
 
 
 def single_starts(rows: np.ndarray) -> Points:
@@ -141,7 +145,7 @@ def shift_all(prepared: Prepared, starts: Points, budget: Budget, stop: np.ndarr
 
     stop = np.zeros(1, dtype=np.int64) if stop is None else stop
     found = _shift_block(prepared, starts, budget, stop, fresh=True)
-    notes = np.column_stack((found.notes, np.full(len(found.notes), -np.inf)))
+    notes = _without_curvatures(found.notes)
     points = found.points
     unsettled = np.flatnonzero(notes[:, STATUS] == shifting.OPEN)
     while unsettled.size and not stop[0]:
@@ -161,10 +165,15 @@ def shift_all(prepared: Prepared, starts: Points, budget: Budget, stop: np.ndarr
         if unsettled.size:
             moved = _shift_block(prepared, points.take(unsettled), budget, stop, fresh=False)
             moved.notes[:, [ROUNDS, STEPS]] += notes[unsettled][:, [ROUNDS, STEPS]]
-            notes[unsettled] = np.column_stack((moved.notes, np.full(unsettled.size, -np.inf)))
+            notes[unsettled] = _without_curvatures(moved.notes)
             points = _replaced(points, unsettled, moved.points)
             unsettled = unsettled[moved.notes[:, STATUS] == shifting.OPEN]
     return Found(points, notes)
+
+
+def _without_curvatures(notes: np.ndarray) -> np.ndarray:
+    """Notes of the kernels, with room for what second order says: no ties, and nobody has looked inside."""
+    return np.column_stack((notes, np.full(len(notes), -np.inf), np.full(len(notes), np.nan)))
 
 
 def _shift_block(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hypermodes import batch
-from hypermodes.batch import STATUS, TIE_CURVATURE, Budget, Found, Points, Prepared, single_starts
+from hypermodes.batch import N_NOTES, STATUS, Budget, Found, Points, Prepared, single_starts
 
 _FEWEST = 1 << 16  # ends that are kept before equal ones of different blocks are looked for
 
@@ -54,7 +54,7 @@ class Gathering:
     def __init__(self, n_starts: int) -> None:
         self._which = np.full(n_starts, -1, dtype=np.int64)
         none = np.empty(0, np.int64)
-        nowhere = Found(Points(np.zeros(1, np.int64), none, np.empty(0)), np.empty((0, TIE_CURVATURE + 1)))
+        nowhere = Found(Points(np.zeros(1, np.int64), none, np.empty(0)), np.empty((0, N_NOTES)))
         self._parts = [(nowhere, none)]
         self._kept, self._limit = 0, _FEWEST
 
@@ -102,21 +102,13 @@ def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
 
     Supports are told apart by two 64-bit sums of scrambled rows and their size.
     """
-    from hypermodes._kernels.graph import scramble
-
     n = points.ptr.size - 1
-    rows = points.rows.astype(np.uint64)
-    keys = [np.diff(points.ptr).astype(np.uint64)]
-    for salt in (1, 0x9E3779B97F4A7C15):
-        sums = np.concatenate(
-            (np.zeros(1, np.uint64), np.cumsum(scramble(rows + np.uint64(salt)), dtype=np.uint64))
-        )
-        keys.append(sums[points.ptr[1:]] - sums[points.ptr[:-1]])
-    order = np.lexsort((np.arange(n), *keys))
-    new = np.zeros(n, dtype=bool)
-    new[:1] = True
-    for key in keys:
-        new[1:] |= key[order][1:] != key[order][:-1]
+    keys = (_sums(points, 1), _sums(points, 0x9E3779B97F4A7C15), np.diff(points.ptr).astype(np.uint64))
+    order = np.argsort(keys[0], kind="stable")
+    new = _changes(keys[0][order])
+    if any((_changes(key[order]) > new).any() for key in keys[1:]):  # once in 2⁶⁴ pairs
+        order = np.lexsort(keys)
+        new = np.logical_or.reduce([_changes(key[order]) for key in keys])
     first = order[new]
     by_appearance = np.argsort(first)
     place = np.empty(first.size, dtype=np.int64)
@@ -124,3 +116,17 @@ def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
     label = np.empty(n, dtype=np.int64)
     label[order] = place[np.cumsum(new) - 1]
     return first[by_appearance], label
+
+
+def _sums(points: Points, salt: int) -> np.ndarray:
+    """Sum of the scrambled rows of each point."""
+    from hypermodes._kernels.graph import scramble
+
+    scrambled = scramble(points.rows.astype(np.uint64) + np.uint64(salt))
+    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(scrambled, dtype=np.uint64)))
+    return sums[points.ptr[1:]] - sums[points.ptr[:-1]]
+
+
+def _changes(values: np.ndarray) -> np.ndarray:
+    """Where a value is not the one before it."""
+    return np.concatenate(([True], values[1:] != values[:-1])) if values.size else np.empty(0, bool)

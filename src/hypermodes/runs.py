@@ -20,12 +20,12 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hypermodes.batch import TIE_CURVATURE, Budget, Found, Points, Prepared
+from hypermodes.batch import N_NOTES, WORST, Budget, Found, Points, Prepared
 from hypermodes.files import load_arrays, replacing, save_arrays
 from hypermodes.gathering import Gathered
 
 _FORMAT: Final = "hypermodes-run-1"
-_BLOCK_FORMAT: Final = "hypermodes-block-1"
+_BLOCK_FORMAT: Final = "hypermodes-block-2"
 
 
 class Run:
@@ -121,7 +121,7 @@ class Run:
             n, size = first.size, self._sizes[k]
             sound = (
                 kinds == ["<i8", "<i8", "<f8", "<f8", "<i8", "<i8"]
-                and notes.shape == (n, TIE_CURVATURE + 1)
+                and notes.shape == (n, N_NOTES)
                 and (points.ptr.shape, first.shape, which.shape) == ((n + 1,), (n,), (size,))
                 and points.rows.shape == points.shares.shape == (points.ptr[-1],)
                 and points.ptr[0] == 0
@@ -129,7 +129,7 @@ class Run:
                 and _within(points.rows, 0, self._n_rows)
                 and _within(first, 0, size)
                 and _within(which, -1, n)
-                and _within(notes[:, 6], -1, self._n_rows)
+                and _within(notes[:, WORST], -1, self._n_rows)
             )
             if not sound:
                 raise ValueError("its parts do not fit together")

@@ -1,4 +1,4 @@
-"""Faces of many supports at once, against the affinity of each pair of hyperedges."""
+"""Curvatures inside supports: their faces against the affinity of each pair of hyperedges; who looks when."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hypermodes as hm
-from hypermodes import merging
-from hypermodes.batch import Points, Prepared
+from hypermodes import curvature
+from hypermodes.batch import CURVATURE, Budget, Found, Points, Prepared
+from hypermodes.gathering import shift_rows
 from strategies import hypergraphs, seeds
 
 
@@ -36,7 +37,7 @@ def test_faces_of_hyperedges(hypergraph, size, seed):
     prepared = Prepared.of(affinity)
     size = min(size, prepared.n_rows)
     points = some_supports(prepared.n_rows, size, seed)
-    ours = merging._faces(prepared, points, size)
+    ours = curvature._faces(prepared, points, size)
     # Sums of ten vertices at most, each product rounded a few times.
     np.testing.assert_allclose(ours, expected_faces(affinity, prepared, points, size), rtol=1e-13, atol=0)
 
@@ -48,7 +49,7 @@ def test_faces_of_a_matrix(size):
     affinity = hm.MatrixAffinity(matrix + matrix.T)
     prepared = Prepared.of(affinity)
     points = some_supports(12, size, size)
-    ours = merging._faces(prepared, points, size)
+    ours = curvature._faces(prepared, points, size)
     np.testing.assert_array_equal(ours, expected_faces(affinity, prepared, points, size))
 
 
@@ -57,7 +58,32 @@ def test_each_support_is_by_itself():
     hypergraph = hm.knn_hypergraph(np.random.default_rng(1).random((40, 2)), 6)
     prepared = Prepared.of(hm.HyperedgeAffinity(hypergraph))
     points = some_supports(prepared.n_rows, 7, 2, count=9)
-    together = merging._faces(prepared, points, 7)
+    together = curvature._faces(prepared, points, 7)
     for k in range(9):
-        alone = merging._faces(prepared, points.take(np.array([k])), 7)
+        alone = curvature._faces(prepared, points.take(np.array([k])), 7)
         assert alone.tobytes() == together[k].tobytes()
+
+
+@given(hypergraphs(), seeds)
+def test_curvatures_do_not_depend_on_who_is_looked_at_with_whom(hypergraph, seed):
+    """Some before, some later, each by itself or all at once: the same bits."""
+    prepared = Prepared.of(hm.HyperedgeAffinity(hypergraph))
+    found = shift_rows(prepared, range(prepared.n_rows), Budget()).found
+    at_once = curvature.with_curvatures(prepared, found).notes[:, CURVATURE]
+    assert not np.isnan(at_once).any()
+    alone = [curvature.curvatures(prepared, found.points.take(np.array([k]))) for k in range(at_once.size)]
+    assert np.concatenate(alone or [np.empty(0)]).tobytes() == at_once.tobytes()
+    known = np.random.default_rng(seed).random(at_once.size) < 0.5
+    notes = found.notes.copy()
+    notes[known, CURVATURE] = at_once[known]
+    later = curvature.with_curvatures(prepared, Found(found.points, notes), n_jobs=2)
+    assert later.notes[:, CURVATURE].tobytes() == at_once.tobytes()
+
+
+def test_nobody_looks_twice(monkeypatch):
+    prepared = Prepared.of(
+        hm.HyperedgeAffinity(hm.knn_hypergraph(np.random.default_rng(1).random((40, 2)), 6))
+    )
+    found = curvature.with_curvatures(prepared, shift_rows(prepared, range(40), Budget()).found)
+    monkeypatch.setattr(curvature, "curvatures", None)
+    assert curvature.with_curvatures(prepared, found) is found
