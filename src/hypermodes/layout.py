@@ -57,10 +57,10 @@ def _hypergraph(incidence: sp.csc_array, rate: np.ndarray) -> tuple[Any, np.ndar
 
     n_vertices, n_edges = incidence.shape
     ptr, vertices = incidence.indptr.astype(np.int64), incidence.indices
-    lonely = np.bincount(vertices, minlength=n_vertices)[vertices] <= 1
+    lonely = (np.bincount(vertices, minlength=n_vertices) <= 1)[vertices]
     if lonely.any():
         vertices = vertices[~lonely]
-        ptr = ptr - np.concatenate((np.zeros(1, np.int64), np.cumsum(lonely)))[ptr]
+        ptr = ptr - np.searchsorted(np.flatnonzero(lonely), ptr)
     first = first_twins(ptr, vertices, rate)
     kept = np.flatnonzero(first == np.arange(n_edges))
     rows = _members(vertices, ptr, n_vertices)

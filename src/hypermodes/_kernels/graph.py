@@ -13,6 +13,8 @@ from numba import njit
 
 from hypermodes._kernels.faces import OPTIONS
 
+_TOGETHER = 1 << 13  # hyperedges: what is computed of them stays in the cache
+
 
 class Graph(NamedTuple):
     """Rows are hyperedges (classes of twins), either over vertices or, for a matrix, over each other."""
@@ -73,15 +75,20 @@ def first_twins(ptr, vertices, rate):
 
 def twin_keys(ptr, vertices, rate):
     """A number for each hyperedge that is equal for twins and, as a rule, for no others."""
-    scrambled = scramble(vertices.astype(np.uint64) + np.uint64(1))
-    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(scrambled, dtype=np.uint64)))
-    return scramble(sums[ptr[1:]] - sums[ptr[:-1]] + scramble(rate.astype(np.float64).view(np.uint64)))
+    keys = scramble(rate.astype(np.float64).view(np.uint64))
+    for low in range(0, keys.size, _TOGETHER):
+        within = ptr[low : low + _TOGETHER + 1]
+        sums = np.zeros(within[-1] - within[0] + 1, np.uint64)
+        np.cumsum(scramble(vertices[within[0] : within[-1]].astype(np.uint64) + np.uint64(1)), out=sums[1:])
+        keys[low : low + _TOGETHER] += np.diff(sums[within - within[0]])
+    return scramble(keys)
 
 
 def confirmed_twins(ptr, vertices, rate, key):
     """The first twin of each hyperedge, given their keys."""
     order = np.argsort(key, kind="stable")
-    same_key = np.concatenate(([False], key[order][1:] == key[order][:-1]))
+    key = key[order]
+    same_key = np.concatenate(([False], key[1:] == key[:-1]))
     first = np.arange(rate.size)
     if same_key.any():
         _confirm_twins(ptr, vertices, rate, order, same_key, first)
