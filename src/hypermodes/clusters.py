@@ -5,7 +5,7 @@ import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -53,7 +53,8 @@ def each(
     n_sent, n_done, width = 0, 0, _width(client)
     folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
-        _hand_out(client, run, shared, Path(folder.name) / "shared")
+        near = _on_this_host(client)
+        _hand_out(client, run, shared, Path(folder.name) / "shared" if near else None)
         while True:
             while len(running) < width and left:
                 several = _several(left, min(_MOST, -(-len(left) // width)), tries)
@@ -68,7 +69,7 @@ def each(
             future = next(done)
             several = running.pop(future)
             try:
-                outcomes = _outcome(client, future)
+                outcomes = _outcome(client, future, near)
             except ConnectionError:
                 raise
             except Exception:  # whatever the function raises; what is finished must not be lost with it
@@ -156,16 +157,41 @@ def _do(run: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list[
     If one fails, the outcomes of those before are given all the same: it fails again, as the first of the
     next message.
     """
-    shared, begun = get_worker().plugins[run].shared, monotonic()
-    outcomes = [function(shared, jobs[0])]
-    for job in jobs[1:]:
-        if monotonic() - begun > _WHILE:
-            break
-        try:
-            outcomes.append(function(shared, job))
-        except Exception:
-            break
+    worker = get_worker()
+    shared, begun = worker.plugins[run].shared, monotonic()
+    with _unobserved(worker):
+        outcomes = [function(shared, jobs[0])]
+        for job in jobs[1:]:
+            if monotonic() - begun > _WHILE:
+                break
+            try:
+                outcomes.append(function(shared, job))
+            except Exception:
+                break
     return outcomes
+
+
+@contextmanager
+def _unobserved(worker: Any) -> Generator[None, None, None]:
+    """Work without Dask's profiler, a second at a time.
+
+    It looks at the Python frames of a task a hundred times a second, for 1.7 % of a core, and all that it
+    would see is a call into compiled code.
+    """
+    profiler = getattr(worker, "periodic_callbacks", {}).get("profile")  # not there if it is switched off
+    if profiler is None:
+        yield
+        return
+    worker.loop.add_callback(profiler.stop)
+    try:
+        yield
+    finally:
+        worker.loop.add_callback(_go_on, profiler)  # of several threads, the first that is done
+
+
+def _go_on(periodic: Any) -> None:
+    if not periodic.is_running():
+        periodic.start()
 
 
 def _on_this_host(client: Any) -> bool:
@@ -174,8 +200,8 @@ def _on_this_host(client: Any) -> bool:
     return all(urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost") for address in addresses)
 
 
-def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
-    mapped = _Mapped(shared, path) if _on_this_host(client) else None
+def _hand_out(client: Any, run: str, shared: Any, path: Path | None) -> None:
+    mapped = _Mapped(shared, path) if path else None
     for left in range(_TRIES, 0, -1):
         try:
             seen = client.run(os.access, str(path), os.R_OK, on_error="ignore") if mapped else {}
@@ -199,10 +225,13 @@ def _width(client: Any) -> int:
     return 3 * max(1, sum(cores.values()))
 
 
-def _outcome(client: Any, future: Any) -> Any:
-    """What a block came to, or that it was lost with its workers."""
+def _outcome(client: Any, future: Any, near: bool) -> Any:
+    """What a message came to, or that it was lost with its workers.
+
+    Workers of this host are asked themselves; if they do not answer, the scheduler is, as it is of others.
+    """
     try:
-        return future.result()
+        return client.gather(future, direct=near or None)
     except (KilledWorker, CancelledError):
         if client.status != "running":
             raise ConnectionError("client: the scheduler is gone") from None
