@@ -1,8 +1,9 @@
 """A block of starts at once: the fast layer behind `find_modes`, from arrays to kernels and back.
 
 `Prepared` holds what the kernels read, `shift_all` shifts a block of starts. `executors` has blocks shifted
-in threads or on other machines, `gathering` takes starts that ended alike together, and `merging` turns what
-is left into distinct modes. Rows here are classes of twin hyperedges (see `_kernels.graph`).
+in threads or on other machines, `gathering` takes starts that ended alike together, `curvature` looks at how
+F bends inside their supports, and `merging` turns what is left into distinct modes. Rows here are classes of
+twin hyperedges (see `_kernels.graph`).
 """
 
 import hashlib
