@@ -325,39 +325,29 @@ def test_what_is_finished_is_given_before_the_job_that_fails(client, monkeypatch
         next(outcomes)
 
 
-def test_the_profiler_rests_while_jobs_are_done_and_goes_on_after(client):
-    """Also after one that fails, and it is not started twice if several threads are done."""
+def test_workers_that_are_gone_for_good_are_missed(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     clusters = pytest.importorskip("hypermodes.clusters")
-
-    def rests(patience, job):
-        from time import monotonic
-
-        from distributed import get_worker
-
-        profiler, end = get_worker().periodic_callbacks["profile"], monotonic() + patience
-        while profiler.is_running() and monotonic() < end:  # until the worker's own thread comes to it
-            pass
-        return 1 / job and not profiler.is_running()
-
-    def on(dask_worker):
-        return dask_worker.periodic_callbacks["profile"].is_running()
-
-    assert all(client.run(on).values())
-    assert [rested for _, rested in clusters.each(client, rests, 30, [(0, 1), (1, 1)])] == [True, True]
-    assert all(client.run(on).values())
-    with pytest.raises(ZeroDivisionError):
-        list(clusters.each(client, rests, 30, [(0, 0)]))
-    assert all(client.run(on).values())
-    begun = []
-    periodic = SimpleNamespace(is_running=lambda: bool(begun), start=lambda: begun.append(1))
-    clusters._go_on(periodic)
-    clusters._go_on(periodic)
-    assert begun == [1]
+    for name in ("PATIENCE", "LONGER", "_MOST"):
+        monkeypatch.setattr(clusters, name, 1)
+    few = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
+    with (
+        distributed.LocalCluster(**few, host="127.0.0.1", dashboard_address=None) as there,
+        there.get_client() as client,
+    ):
+        outcomes = clusters.each(client, lambda one, job: one + job, 1, [(k, k) for k in range(20)])
+        given = [next(outcomes)]
+        there.scale(0)
+        there.sync(there._correct_state)
+        with pytest.raises(ConnectionError, match="the scheduler has no workers"):
+            given.extend(outcomes)
+        assert 1 <= len(given) < 20
+        assert all(outcome == k + 1 for k, outcome in given)
 
 
 def test_messages_that_are_back_are_not_lost_with_one_that_fails():
     clusters = pytest.importorskip("hypermodes.clusters")
-    back = SimpleNamespace(status="finished", result=lambda: ["a", "b"])
+    back = SimpleNamespace(status="finished", result=lambda timeout: ["a", "b"])
     under_way = SimpleNamespace(status="pending", result=None)
     sent = [(back, [(3, None), (4, None), (5, None)]), (under_way, [(6, None)])]
     given = clusters._finished(SimpleNamespace(items=lambda: sent))

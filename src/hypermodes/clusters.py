@@ -5,19 +5,21 @@ import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
-from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
+from distributed import Client, KilledWorker, WorkerPlugin, get_worker
 from distributed.protocol import pickle
 
-PATIENCE = 30  # seconds to wait for a scheduler, or for a worker
+PATIENCE = 30  # seconds to wait for a scheduler, or for the first worker
+LONGER = 300  # seconds to wait for others when all are gone: those that replace them may have to boot
 _TRIES = (
     5  # times that Dask may give a block up because several workers died of it, or a call because of them
 )
@@ -49,12 +51,11 @@ def each(
     run, left = f"hypermodes-{uuid4().hex}", deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
-    done = as_completed(loop=client.loop, raise_errors=False)
+    back: SimpleQueue[Any] = SimpleQueue()
     n_sent, n_done, width = 0, 0, _width(client)
     folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
-        near = _on_this_host(client)
-        _hand_out(client, run, shared, Path(folder.name) / "shared" if near else None)
+        _hand_out(client, run, shared, Path(folder.name) / "shared")
         while True:
             while len(running) < width and left:
                 several = _several(left, min(_MOST, -(-len(left) // width)), tries)
@@ -63,13 +64,13 @@ def each(
                     _do, run, function, [job for _, job in several], key=f"{run}-{n_sent}", pure=False
                 )
                 running[future] = several
-                done.add(future)
+                future.add_done_callback(back.put)
             if not running:
                 return
-            future = next(done)
+            future = _next(client, back)
             several = running.pop(future)
             try:
-                outcomes = _outcome(client, future, near)
+                outcomes = _outcome(client, future)
             except ConnectionError:
                 raise
             except Exception:  # whatever the function raises; what is finished must not be lost with it
@@ -83,7 +84,7 @@ def each(
                 yield k, outcome
             n_done += 1
             if n_done % width == 0:
-                width = _width(client)  # workers come and go
+                width = _width(client, LONGER)  # workers come and go
     finally:
         if client.status == "running":
             with suppress(OSError, CancelledError):
@@ -114,7 +115,10 @@ def _finished(running: dict[Any, list[tuple[int, Any]]]) -> Iterable[tuple[int, 
     """Outcomes of messages that are back already."""
     for future, several in running.items():
         if future.status == "finished":
-            for (k, _), outcome in zip(several, future.result(), strict=False):
+            outcomes: list[Any] = []
+            with suppress(KilledWorker, CancelledError, TimeoutError):  # it was lost after all
+                outcomes = future.result(timeout=PATIENCE)
+            for (k, _), outcome in zip(several, outcomes, strict=False):
                 yield k, outcome
 
 
@@ -157,41 +161,16 @@ def _do(run: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list[
     If one fails, the outcomes of those before are given all the same: it fails again, as the first of the
     next message.
     """
-    worker = get_worker()
-    shared, begun = worker.plugins[run].shared, monotonic()
-    with _unobserved(worker):
-        outcomes = [function(shared, jobs[0])]
-        for job in jobs[1:]:
-            if monotonic() - begun > _WHILE:
-                break
-            try:
-                outcomes.append(function(shared, job))
-            except Exception:
-                break
+    shared, begun = get_worker().plugins[run].shared, monotonic()
+    outcomes = [function(shared, jobs[0])]
+    for job in jobs[1:]:
+        if monotonic() - begun > _WHILE:
+            break
+        try:
+            outcomes.append(function(shared, job))
+        except Exception:
+            break
     return outcomes
-
-
-@contextmanager
-def _unobserved(worker: Any) -> Generator[None, None, None]:
-    """Work without Dask's profiler, a second at a time.
-
-    It looks at the Python frames of a task a hundred times a second, for 1.7 % of a core, and all that it
-    would see is a call into compiled code.
-    """
-    profiler = getattr(worker, "periodic_callbacks", {}).get("profile")  # not there if it is switched off
-    if profiler is None:
-        yield
-        return
-    worker.loop.add_callback(profiler.stop)
-    try:
-        yield
-    finally:
-        worker.loop.add_callback(_go_on, profiler)  # of several threads, the first that is done
-
-
-def _go_on(periodic: Any) -> None:
-    if not periodic.is_running():
-        periodic.start()
 
 
 def _on_this_host(client: Any) -> bool:
@@ -200,8 +179,8 @@ def _on_this_host(client: Any) -> bool:
     return all(urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost") for address in addresses)
 
 
-def _hand_out(client: Any, run: str, shared: Any, path: Path | None) -> None:
-    mapped = _Mapped(shared, path) if path else None
+def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
+    mapped = _Mapped(shared, path) if _on_this_host(client) else None
     for left in range(_TRIES, 0, -1):
         try:
             seen = client.run(os.access, str(path), os.R_OK, on_error="ignore") if mapped else {}
@@ -213,26 +192,40 @@ def _hand_out(client: Any, run: str, shared: Any, path: Path | None) -> None:
                 raise
 
 
-def _width(client: Any) -> int:
+def _width(client: Any, patience: int | None = None) -> int:
     """Messages to have under way: one a thread, and two that wait for it."""
     cores = client.ncores()
     if not cores:
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=patience or PATIENCE)
         except TimeoutError:
             raise ConnectionError("client: the scheduler has no workers; start some") from None
         cores = client.ncores()
     return 3 * max(1, sum(cores.values()))
 
 
-def _outcome(client: Any, future: Any, near: bool) -> Any:
+def _next(client: Any, back: SimpleQueue[Any]) -> Any:
+    """Wait for a message to come back, as long as there are workers, or some come in time."""
+    while True:
+        try:
+            return back.get(timeout=PATIENCE)
+        except Empty:
+            _width(client, LONGER)
+
+
+def _outcome(client: Any, future: Any) -> Any:
     """What a message came to, or that it was lost with its workers.
 
-    Workers of this host are asked themselves; if they do not answer, the scheduler is, as it is of others.
+    It may be lost after it is back and before it is here, and is then done again, if there are workers.
     """
-    try:
-        return client.gather(future, direct=near or None)
-    except (KilledWorker, CancelledError):
-        if client.status != "running":
-            raise ConnectionError("client: the scheduler is gone") from None
-        return _LOST
+    while True:
+        try:
+            return future.result(timeout=PATIENCE)
+        except (KilledWorker, CancelledError):
+            if client.status != "running":
+                raise ConnectionError("client: the scheduler is gone") from None
+            return _LOST
+        except TimeoutError:
+            if future.status == "error":  # it is the function's own
+                raise
+            _width(client, LONGER)
