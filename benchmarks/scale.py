@@ -4,7 +4,7 @@
     python benchmarks/scale.py disk cluster --quick   # some of them, small: shows that they run, no more
 
 Every section runs in a process of its own. `cluster` and `faults` need hypermodes[dask] and two idle cores,
-and take about three minutes each. What is under way is told on standard error.
+and take about ten and three minutes. What is under way is told on standard error.
 """
 
 import json
@@ -139,6 +139,36 @@ def near_ones_together(n: int) -> np.ndarray:
     return points[np.lexsort((points[:, 1], np.floor(points[:, 0] * np.sqrt(n / 8))))]
 
 
+_STRANGER = """
+import sys, time
+import hypermodes as hm
+H, starts = hm.open(sys.argv[1]), range(int(sys.argv[2]))
+hm.find_modes(H, starts=[0], n_jobs=1)
+print("ready", flush=True)
+sys.stdin.readline()
+begin = time.perf_counter()
+hm.find_modes(H, starts=starts, n_jobs=1)
+print(time.perf_counter() - begin)
+"""
+
+
+def strangers(path: Path, n_starts: int) -> float:
+    """What the machine itself allows: two processes at once that share nothing, against one by one."""
+
+    def at_once(count: int) -> float:
+        command = [sys.executable, "-c", _STRANGER, str(path), str(n_starts)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        processes = [subprocess.Popen(command, **pipes) for _ in range(count)]
+        for process in processes:
+            process.stdout.readline()
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        return max(float(process.communicate()[0]) for process in processes)
+
+    return 2 * at_once(1) / at_once(2)
+
+
 def cluster(quick: bool) -> list[tuple[str, str]]:
     """2-D neighbourhoods, k = 8: one and two single-threaded workers against as many threads, best of three.
 
@@ -154,10 +184,14 @@ def cluster(quick: bool) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory(dir=os.environ.get("SCALE_FOLDER")) as folder:
         hm.write_folder(hypergraph, Path(folder) / "points")
         say(f"{n:,} hyperedges are made and written")
+        machine = []
         for place, subject in (("disk", hm.open(Path(folder) / "points")), ("memory", hypergraph)):
             taken: dict[tuple[str, int], list[float]] = {}
             expected, right = None, True
             for _, cores in product(range(turns), (1, 2)):  # by turns: a machine is not always as fast
+                if cores == 1:
+                    machine.append(strangers(Path(folder) / "points", n // 5))
+                    say(f"two processes that share nothing, against one: {machine[-1]:.2f}x")
                 with local_cluster(cores) as there, there.get_client() as client:
                     for way in (client, None):  # kernels are loaded
                         hm.find_modes(warm, client=way, n_jobs=cores)
@@ -179,6 +213,10 @@ def cluster(quick: bool) -> list[tuple[str, str]]:
                  ", ".join(f"{best['dask', k] / best['threads', k] - 1:+.0%}" for k in (1, 2))),
                 (f"{label}: the same to the last bit", "yes" if right else "NO"),
             ]  # fmt: skip
+    rows.append(
+        ("what the machine allows: two processes that share nothing, against one, at each turn",
+         ", ".join(f"{ratio:.2f}x" for ratio in machine))
+    )  # fmt: skip
     return rows
 
 

@@ -1,5 +1,6 @@
 """Wherever blocks are shifted, in whatever order and how often, the modes are the same to the last bit."""
 
+import errno
 import os
 import pickle
 import signal
@@ -259,8 +260,13 @@ def test_an_estimator_fits_on_a_cluster_and_is_cloned_and_kept_without_it(client
     assert clone(twin).client is client
 
 
+def no_room(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 @pytest.mark.parametrize(
-    ("name", "answer"), [("_on_this_host", lambda client: False), ("os.access", lambda *_: False)]
+    ("name", "answer"),
+    [("_on_this_host", lambda client: False), ("os.access", lambda *_: False), ("_Mapped", no_room)],
 )
 def test_workers_that_cannot_see_our_files_are_sent_what_they_need(
     client, hypergraph, expected, name, answer, monkeypatch

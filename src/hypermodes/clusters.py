@@ -180,7 +180,10 @@ def _on_this_host(client: Any) -> bool:
 
 
 def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
-    mapped = _Mapped(shared, path) if _on_this_host(client) else None
+    mapped = None
+    if _on_this_host(client):
+        with suppress(OSError):  # no room for the file: then it is sent
+            mapped = _Mapped(shared, path)
     for left in range(_TRIES, 0, -1):
         try:
             seen = client.run(os.access, str(path), os.R_OK, on_error="ignore") if mapped else {}
