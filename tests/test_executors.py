@@ -324,7 +324,7 @@ def test_every_job_is_done_once_however_many_a_message_gets_done(client, seconds
 
 def test_what_is_finished_is_given_before_the_job_that_fails(client, monkeypatch):
     clusters = pytest.importorskip("hypermodes.clusters")
-    monkeypatch.setattr(clusters, "_width", lambda client: 1)  # all go in one message
+    monkeypatch.setattr(clusters, "_width", lambda *_: 1)  # all go in one message
     outcomes = clusters.each(client, lambda one, job: one / job, 1, [(5, 1), (6, 2), (7, 0), (8, 1)])
     assert [next(outcomes), next(outcomes)] == [(5, 1.0), (6, 0.5)]
     with pytest.raises(ZeroDivisionError):
