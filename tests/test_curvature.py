@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hypermodes as hm
-from hypermodes import curvature
+from hypermodes import curvature, executors
 from hypermodes.batch import CURVATURE, Budget, Found, Points, Prepared
 from hypermodes.gathering import shift_rows
 from strategies import hypergraphs, seeds
@@ -78,6 +78,18 @@ def test_curvatures_do_not_depend_on_who_is_looked_at_with_whom(hypergraph, seed
     notes[known, CURVATURE] = at_once[known]
     later = curvature.with_curvatures(prepared, Found(found.points, notes), n_jobs=2)
     assert later.notes[:, CURVATURE].tobytes() == at_once.tobytes()
+
+
+def test_large_supports_are_left_to_others():
+    """Threads of linear algebra change their last bits: they are looked at by the client alone."""
+    matrix = hm.MatrixAffinity(np.kron(np.eye(2), 1 - np.eye(50)) + np.pad(1 - np.eye(10), (0, 90)))
+    prepared = Prepared.of(matrix)
+    gathered = executors._shift(prepared, (range(100), Budget()))
+    sizes = np.diff(gathered.found.points.ptr)
+    unseen = np.isnan(gathered.found.notes[:, CURVATURE])
+    assert (unseen == (sizes > executors._LARGEST_FACE)).all()
+    assert unseen.any()
+    assert not unseen.all()
 
 
 def test_nobody_looks_twice(monkeypatch):

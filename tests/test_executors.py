@@ -407,6 +407,13 @@ def test_an_error_of_ours_ends_the_run_and_calls_the_rest_off(client, hypergraph
     assert len(pids(client)) == 2  # nobody else was harmed
 
 
+def test_a_client_that_is_closed_is_named(cluster, hypergraph):
+    closed = cluster.get_client()
+    closed.close()
+    with pytest.raises(ConnectionError, match="client: expected one that is connected; this one is closed"):
+        hm.find_modes(hypergraph, client=closed)
+
+
 def test_a_scheduler_that_is_not_there_is_named(hypergraph, monkeypatch):
     pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     monkeypatch.setattr("hypermodes.clusters.PATIENCE", 1)

@@ -101,6 +101,30 @@ def test_the_command_leaves_no_folder_if_a_picture_cannot_be_read(tmp_path, caps
         assert not out.exists()
 
 
+def test_the_command_writes_both_files_or_neither(turned, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    import skimage.io
+
+    from hypermodes import image_matching, plotting
+    from hypermodes.cli import main
+
+    paths = [tmp_path / name for name in ("a.png", "b.png")]
+    for path, picture in zip(paths, turned, strict=True):
+        skimage.io.imsave(path, skimage.util.img_as_ubyte(picture))
+    command = ["match", *map(str, paths), "--out", str(tmp_path / "out"), "--max-features", "50"]
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    for module, name in ((image_matching, "match_images"), (plotting, "match_picture")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, interrupted)
+            assert main(command) == 130
+        assert not (tmp_path / "out").exists()
+    assert main(command) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["matches.csv", "matches.png"]
+
+
 def test_bad_files_are_named(turned, tmp_path):
     with pytest.raises(OSError, match="left: there is no file"):
         hm.match_images(tmp_path / "absent.png", turned[0])

@@ -174,7 +174,8 @@ def test_an_affinity_of_ones_own():
 def test_entries_of_candidates_in_conflict_are_ignored():
     candidates = hm.Candidates(np.array([[0, 0], [0, 1], [1, 1]]), np.ones(3), 2, 2)
     affinity = np.array([[0, 5.0, 0.5], [5.0, 0, 5.0], [0.5, 5.0, 0]])
-    assert hm.match_affinity(candidates, affinity).pairs.tolist() == [[0, 0], [1, 1]]
+    for kind in (np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array):
+        assert hm.match_affinity(candidates, kind(affinity)).pairs.tolist() == [[0, 0], [1, 1]]
 
 
 @pytest.mark.parametrize("factor", [1e-320, 1e-3, 1000.0, 1e90])

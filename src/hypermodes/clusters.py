@@ -8,14 +8,13 @@ from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
-from distributed import Client, KilledWorker, WorkerPlugin, get_worker
+from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
 from distributed.protocol import pickle
 
 PATIENCE = 30  # seconds to wait for a scheduler, or for the first worker
@@ -26,6 +25,7 @@ _TRIES = (
 _MOST = 8  # jobs a message
 _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
 
+_MOMENT = 0.01  # seconds between looks at what is back; workers have two more messages meanwhile
 _LOST = object()
 _ALIGNED = 64  # bytes: where arrays begin in a file
 
@@ -33,6 +33,8 @@ _ALIGNED = 64  # bytes: where arrays begin in a file
 def connected(client: Any) -> AbstractContextManager[Any]:
     """The client that is given, or one for the address that is given, while it is needed."""
     if not isinstance(client, str):
+        if client.status != "running":
+            raise ConnectionError("client: expected one that is connected; this one is closed")
         return nullcontext(client)
     try:
         return Client(client, timeout=PATIENCE, set_as_default=False)
@@ -51,8 +53,8 @@ def each(
     run, left = f"hypermodes-{uuid4().hex}", deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
-    back: SimpleQueue[Any] = SimpleQueue()
-    n_sent, n_done, width = 0, 0, _width(client)
+    done = as_completed(loop=client.loop, raise_errors=False)
+    n_sent, n_done, width = 0, 0, _width(client, PATIENCE)
     folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
         _hand_out(client, run, shared, Path(folder.name) / "shared")
@@ -64,10 +66,10 @@ def each(
                     _do, run, function, [job for _, job in several], key=f"{run}-{n_sent}", pure=False
                 )
                 running[future] = several
-                future.add_done_callback(back.put)
+                done.add(future)
             if not running:
                 return
-            future = _next(client, back)
+            future = _next(client, done)
             several = running.pop(future)
             try:
                 outcomes = _outcome(client, future)
@@ -195,25 +197,27 @@ def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
                 raise
 
 
-def _width(client: Any, patience: int | None = None) -> int:
+def _width(client: Any, patience: float) -> int:
     """Messages to have under way: one a thread, and two that wait for it."""
     cores = client.ncores()
     if not cores:
         try:
-            client.wait_for_workers(1, timeout=patience or PATIENCE)
+            client.wait_for_workers(1, timeout=patience)
         except TimeoutError:
             raise ConnectionError("client: the scheduler has no workers; start some") from None
         cores = client.ncores()
     return 3 * max(1, sum(cores.values()))
 
 
-def _next(client: Any, back: SimpleQueue[Any]) -> Any:
+def _next(client: Any, done: as_completed) -> Any:
     """Wait for a message to come back, as long as there are workers, or some come in time."""
-    while True:
-        try:
-            return back.get(timeout=PATIENCE)
-        except Empty:
+    since = monotonic()
+    while not done.has_ready():
+        if monotonic() - since > PATIENCE:
             _width(client, LONGER)
+            since = monotonic()
+        sleep(_MOMENT)
+    return next(done)
 
 
 def _outcome(client: Any, future: Any) -> Any:
@@ -221,9 +225,10 @@ def _outcome(client: Any, future: Any) -> Any:
 
     It may be lost after it is back and before it is here, and is then done again, if there are workers.
     """
+    patience = PATIENCE
     while True:
         try:
-            return future.result(timeout=PATIENCE)
+            return future.result(timeout=patience)
         except (KilledWorker, CancelledError):
             if client.status != "running":
                 raise ConnectionError("client: the scheduler is gone") from None
@@ -232,3 +237,4 @@ def _outcome(client: Any, future: Any) -> Any:
             if future.status == "error":  # it is the function's own
                 raise
             _width(client, LONGER)
+            patience *= 2  # or it is only large

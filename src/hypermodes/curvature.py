@@ -8,13 +8,18 @@ from hypermodes.threads import in_threads
 _FACE_ENTRIES = 1 << 18  # of the faces that are looked at together: 2 MB
 
 
-def with_curvatures(prepared: Prepared, found: Found, n_jobs: int | None = 1) -> Found:
-    """The same, with the curvatures that have not been looked at yet.
+def with_curvatures(
+    prepared: Prepared, found: Found, n_jobs: int | None = 1, largest: int | None = None
+) -> Found:
+    """The same, with curvatures that have not been looked at yet, of supports of at most ``largest`` rows.
 
-    A curvature depends on the support alone: it does not matter where it is computed, and with which others.
+    A curvature depends on the support alone: it does not matter with which others it is computed.
     """
     points, notes = found
-    missing = np.flatnonzero(np.isnan(notes[:, CURVATURE]))
+    missing = np.isnan(notes[:, CURVATURE])
+    if largest is not None:
+        missing &= np.diff(points.ptr) <= largest
+    missing = np.flatnonzero(missing)
     if missing.size == 0:
         return found
     notes = notes.copy()

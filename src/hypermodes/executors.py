@@ -21,6 +21,7 @@ from hypermodes.gathering import Gathered, shift_rows
 from hypermodes.threads import workers
 
 FEW = 16  # starts not worth a thread
+_LARGEST_FACE = 32  # rows of a support whose curvature is looked at by workers; LAPACK has no blocks below
 REMOTE_BLOCK = 8192  # starts a block that travels, or is kept in a file: a tenth of a second, or more
 
 Shared = TypeVar("Shared")
@@ -130,9 +131,11 @@ def _shift(prepared: Prepared, job: tuple[np.ndarray | range, Budget]) -> Gather
     """Shift a block, and look at the curvatures of what it came to: else the client would have all of them.
 
     A mode that several blocks come to is looked at in each: a quarter more of them, on points of the plane.
+    Large supports are left to the client: they cost most, and their last bits depend on the number of
+    threads of the linear algebra, which may be another one here.
     """
     gathered = shift_rows(prepared, *job)
-    return gathered._replace(found=with_curvatures(prepared, gathered.found))
+    return gathered._replace(found=with_curvatures(prepared, gathered.found, largest=_LARGEST_FACE))
 
 
 @dataclass(frozen=True)

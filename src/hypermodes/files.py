@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -103,6 +103,20 @@ def make_folder(folder: Path, name: str = "out") -> None:
             pass
     except OSError as error:
         raise type(error)(f"{name}: cannot write to {str(folder)!r}: {error.strerror}") from None
+
+
+@contextmanager
+def folder_to_fill(folder: Path, name: str = "out") -> Iterator[None]:
+    """Make the folder; if the block fails, one that was made for it and is still empty is taken away."""
+    is_new = not folder.exists()
+    make_folder(folder, name)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _behind_links(path: str | os.PathLike[str]) -> Path:

@@ -24,7 +24,7 @@ from hypermodes.batch import N_NOTES, WORST, Budget, Found, Points, Prepared
 from hypermodes.files import load_arrays, replacing, save_arrays
 from hypermodes.gathering import Gathered
 
-_FORMAT: Final = "hypermodes-run-1"
+_FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
 
 

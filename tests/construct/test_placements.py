@@ -11,7 +11,7 @@ from scipy.linalg import expm
 
 import hypermodes as hm
 from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs
-from hypermodes.construct.placements import one_to_one, placement_hypergraph
+from hypermodes.construct.placements import _exponential, one_to_one, placement_hypergraph
 from matching_cases import one_to_one as one_to_one_pairs
 
 
@@ -94,12 +94,28 @@ def test_votes_do_not_hang_on_side_or_order(seed, any_scale):
     assert (table.sum(axis=1) <= 1 + 1e-6).all()
 
 
-def test_both_sides_mirrored_are_as_before():
+@pytest.mark.parametrize("signs", [[-1, 1], [1, -1], [-1, -1]])
+def test_both_sides_mirrored_or_turned_by_half_are_as_before(signs):
     left, right = sides(5)
     table, share = votes(left, right)
-    both, other = votes(*(Features(side.points * [-1, 1]) for side in (left, right)))
+    both, other = votes(*(Features(side.points * signs) for side in (left, right)))
     np.testing.assert_allclose(both, table, atol=1e-12)
     assert other == pytest.approx(share)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        here = rng.normal(size=(10, 2))
+        there = here + 0.45 * rng.normal(size=(10, 2))
+        pairs = [
+            hm.match(one, other, n_matches=10).pairs.tolist()
+            for one, other in ((here, there), (here * signs, there * signs))
+        ]
+        assert pairs[0] == pairs[1]
+
+
+def test_exponentials_are_those_of_scipy():
+    matrices = np.random.default_rng(0).normal(size=(40, 2, 2))
+    matrices[:3] = np.zeros((2, 2)), np.eye(2), [[0, 1], [0, 0]]
+    np.testing.assert_allclose(_exponential(matrices), expm(matrices), rtol=1e-12, atol=1e-14)
 
 
 def test_what_the_hyperedges_say_is_a_probability_of_placements():

@@ -284,7 +284,14 @@ def test_the_ending_says_the_format_and_gzip_is_seen_through(ending, packed, tmp
     assert path.read_bytes() == before
 
 
+def test_a_file_that_is_not_there_is_said_to_be_missing_whatever_its_ending(tmp_path):
+    for name in ("nothing", "x.csv", "x.xlsx"):
+        with pytest.raises(FileNotFoundError, match=name):
+            hm.read(tmp_path / name)
+
+
 def test_unknown_endings_and_formats_list_the_known_ones(tmp_path):
+    (tmp_path / "x.xlsx").touch()
     with pytest.raises(ValueError, match=r"'x.xlsx' says no format; expected .hif.json, .json, .csv"):
         hm.read(tmp_path / "x.xlsx")
     with pytest.raises(ValueError, match="format: expected one of hif, csv"):

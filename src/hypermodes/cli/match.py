@@ -45,14 +45,17 @@ def _run(arguments: argparse.Namespace) -> None:
 
     plotting.pyplot().switch_backend("agg")  # without matplotlib, fail before the work and not after it
 
-    from hypermodes.files import make_folder, replacing
+    from hypermodes.files import folder_to_fill, replacing
     from hypermodes.image_matching import grey_picture, match_images
 
     # no folder is made for pictures that cannot be read
     pictures = grey_picture("left", arguments.left), grey_picture("right", arguments.right)
-    make_folder(arguments.out)
-    found = match_images(*pictures, max_features=arguments.max_features)
-    found.save_csv(arguments.out / "matches.csv")
-    with replacing(arguments.out / "matches.png") as temporary:
-        plotting.match_picture(found).savefig(temporary, format="png")
+    with folder_to_fill(arguments.out):
+        found = match_images(*pictures, max_features=arguments.max_features)
+        with (
+            replacing(arguments.out / "matches.png") as picture,
+            replacing(arguments.out / "matches.csv") as table,  # both or neither
+        ):
+            found.save_csv(table)
+            plotting.match_picture(found).savefig(picture, format="png")
     print(f"{found!r}\nwritten: {arguments.out / 'matches.png'}, matches.csv")

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.json and arguments.out == STANDARD:
         arguments.misused("--json and --out - both want standard output; choose one")
 
-    from hypermodes.files import make_folder
+    from hypermodes.files import folder_to_fill, make_folder
     from hypermodes.images import pillow_image
     from hypermodes.shape_groups import group_shapes
     from hypermodes.shapes.silhouettes import read_silhouettes
@@ -83,19 +84,19 @@ def _run(arguments: argparse.Namespace) -> None:
             f"--out: {str(folder)!r} is in {arguments.file!r}, and would be read as shapes the next time; "
             "expected a folder elsewhere"
         )
-    for made in (folder, arguments.cache):
-        if made is not None:
-            make_folder(made)
-    found = group_shapes(
-        arguments.file,
-        arguments.groups,
-        n_neighbors=arguments.neighbors,
-        cache=arguments.cache,
-        n_jobs=arguments.jobs,
-        client=arguments.scheduler,
-        progress=wants_bar(arguments),
-    )
-    written = [] if folder is None else _write(found, folder, arguments.file)
+    with nullcontext() if folder is None else folder_to_fill(folder):
+        if arguments.cache is not None:
+            make_folder(arguments.cache)
+        found = group_shapes(
+            arguments.file,
+            arguments.groups,
+            n_neighbors=arguments.neighbors,
+            cache=arguments.cache,
+            n_jobs=arguments.jobs,
+            client=arguments.scheduler,
+            progress=wants_bar(arguments),
+        )
+        written = [] if folder is None else _write(found, folder, arguments.file)
     if arguments.json:
         print_json({**opening(arguments), **_document(found, left_out)})
     elif arguments.out == STANDARD:

@@ -8,7 +8,6 @@ each candidate is worth the votes of all of them.
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import expm
 from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 
@@ -16,8 +15,11 @@ from hypermodes.construct.correspondences import Candidates, Features, ordinary
 from hypermodes.hypergraph import Hypergraph
 
 _MIRRORED = 0.25  # prior probability that one side is the mirror image of the other
-_DRAWN = 64  # placements; all of them also backwards and between mirror images, and that for either hand
-_ROOT = 1.1127756842787055
+_DRAWN = 32  # placements, of which 512 are made: three signs and the hand are changed, each both ways
+_ROOT = 1.1127756842787055  # of x⁷ = x + 1: multiples of its powers fill six dimensions evenly
+_INVERSE = -1, -1, -1, -1, -1, -1  # of the logarithm, row by row, and of the shift
+_MIRROR_IMAGES = 1, -1, -1, 1, -1, 1
+_TURNED_BY_HALF = 1, 1, 1, 1, -1, -1
 _ROUNDS = 500
 _SETTLED = 1e-6  # relative change of a round
 _NEGLIGIBLE = 1e-6
@@ -59,13 +61,13 @@ def placement_hypergraph(
         mirrored.
     """
     logarithm, shift, hand = _placements(error, any_scale)
-    half = expm(logarithm / 2)  # half of a placement is done to each side: it has no direction
+    half = _exponential(logarithm / 2)  # half of a placement is done to each side: it has no direction
     near = (side.points[ordinary(cdist(side.points, side.points))] for side in (left, right))
     extents = [np.maximum(np.ptp(points, axis=0), error) for points in near]
     area = np.sqrt(np.prod(extents))
     handed = left.points * np.column_stack((hand, np.ones_like(hand)))[:, None]
     here = handed @ half + shift[:, None] / 2
-    there = right.points @ expm(logarithm / -2) - shift[:, None] / 2
+    there = right.points @ _exponential(logarithm / -2) - shift[:, None] / 2
     apart = ((here[:, candidates.left] - there[:, candidates.right]) ** 2).sum(axis=2)
     density = np.exp(apart / (-2 * error**2)) / (2 * np.pi * error**2)
     table = np.zeros((len(hand), candidates.n_left, candidates.n_right))
@@ -110,16 +112,26 @@ def one_to_one(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _placements(spread: float, any_scale: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Logarithms of linear parts, shifts and hands, spread evenly over a normal prior.
 
-    By multiples of powers of the root of x⁷ = x + 1, which fill six dimensions evenly. With a placement there
-    is its inverse, and what it is between the mirror images of both sides: so it matters to no answer which
-    side is the left one, and which way x goes.
+    With a placement there are its inverse, what it is between the mirror images of both sides, and what it is
+    between both sides turned by half: so it matters to no answer which side is the left one, and which way
+    x and y go.
     """
     even = np.outer(np.arange(1, _DRAWN + 1), _ROOT ** -np.arange(1.0, 7.0)) % 1.0
     normal = spread * ndtri(even)
-    normal = np.concatenate([normal, -normal])
-    normal = np.concatenate([normal, normal * [1, -1, -1, 1, -1, 1]])  # between mirror images
+    for signs in (_INVERSE, _MIRROR_IMAGES, _TURNED_BY_HALF):
+        normal = np.concatenate([normal, normal * signs])
     logarithm, shift = normal[:, :4].reshape(-1, 2, 2), normal[:, 4:]
     if not any_scale:
         logarithm = logarithm - np.trace(logarithm, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(2)
     hand = np.repeat([1.0, -1.0], len(normal))
     return np.concatenate([logarithm, logarithm]), np.concatenate([shift, shift]), hand
+
+
+def _exponential(matrices: np.ndarray) -> np.ndarray:
+    """exp of 2 x 2 matrices: with A = tI + B and tr B = 0, B² = q I, so e^t (cosh √q I + sinh √q / √q B)."""
+    middle = np.trace(matrices, axis1=1, axis2=2)[:, None, None] / 2
+    rest = matrices - middle * np.eye(2)
+    square = rest[:, 0, 0] ** 2 + rest[:, 0, 1] * rest[:, 1, 0]
+    root = np.sqrt(square.astype(complex))[:, None, None]
+    ratio = np.sinc(1j * root / np.pi)  # sinh x / x, and 1 at 0
+    return np.exp(middle) * (np.cosh(root) * np.eye(2) + ratio * rest).real

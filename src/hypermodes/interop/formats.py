@@ -1,5 +1,6 @@
 """Read and write hypergraph files by the ending of their name; gzip transparently, within a limit."""
 
+import errno
 import gzip
 import io
 import os
@@ -134,6 +135,8 @@ def read(
     name = str(getattr(path, "name", "")) if is_file else os.fspath(path)  # type: ignore[arg-type]
     if is_file and not name and format is None:
         raise ValueError("format: an open file without a name says no format; pass format=")
+    if not is_file and not os.path.exists(name):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     known = format_of(os.path.basename(name), format)
     try:
         if is_file:

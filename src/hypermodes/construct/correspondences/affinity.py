@@ -193,10 +193,8 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
         candidates.right[owner] == candidates.right[matrix.indices]
     )
     if clash.any():
-        matrix = sp.csr_array(
-            (np.where(clash, 0.0, matrix.data), matrix.indices, matrix.indptr), matrix.shape
-        )
-        matrix.eliminate_zeros()
+        kept = sp.csr_array((~clash, matrix.indices, matrix.indptr), matrix.shape)
+        matrix = sp.csr_array(matrix * kept)
     return matrix
 
 

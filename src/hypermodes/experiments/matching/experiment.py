@@ -60,7 +60,7 @@ class Experiment:
 
         With ``resume``, runs of an earlier call that are in the folder are not run again.
         """
-        draws = _QUICK if quick else seeds
+        draws = min(seeds, _QUICK) if quick else seeds
         return "\n\n".join(
             compare(
                 folder / part.folder,
