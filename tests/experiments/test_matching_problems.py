@@ -299,6 +299,9 @@ def test_resuming_adds_methods_and_draws_and_loses_none(tmp_path, monkeypatch):
     compared(tmp_path, 2, True, ["b"])
     assert seen == {"a": 2, "b": 4}
     assert len(rows_of(tmp_path / "runs.csv")) == 6
+    assert "| a |" not in (tmp_path / "summary.md").read_text()  # of which there is one draw alone
+    compared(tmp_path, 1, True, ["b"])
+    assert all(f"| {name} |" in (tmp_path / "summary.md").read_text() for name in "ab")
     compared(tmp_path, 2, True)
     assert seen == {"a": 4, "b": 4}
     compared(tmp_path, 1, False, ["a"])

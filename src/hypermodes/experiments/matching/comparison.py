@@ -65,12 +65,20 @@ def compare(
     """Run it all, write ``runs.csv``, ``summary.csv``, ``summary.md`` and a picture; the summary.
 
     ``beside`` makes one more part of the text out of the runs, such as the numbers of the paper. With
-    ``resume``, what earlier calls left in the folder is not run again.
+    ``resume``, what earlier calls left in the folder is not run again, and methods that they ran on all the
+    problems are compared as well.
     """
     compared = chosen(methods)
     every = list(problems)
     make_folder(folder)
     earlier = earlier_runs(folder) if resume else {}
+    if methods is not None:
+        done = [
+            name
+            for name in chosen(None)
+            if earlier and all(_subject(name, problem) in earlier for problem in every)
+        ]
+        compared = chosen([*methods, *done])
     runs = []
     with journal(folder, earlier) as keep:
         for run in outcomes(compared, every, progress, earlier=earlier):
