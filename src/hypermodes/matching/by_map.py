@@ -1,5 +1,7 @@
 """Search by one smooth map: where it explains matches better than chance does, they follow it exactly."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
@@ -29,13 +31,20 @@ _EXACT = 1.0  # evidence a match: each is e times more probable by the map than 
 _DECISIVE = 3.0  # difference of evidence: odds of 20 to 1
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Matches that follow one map decisively better than chance would."""
+
+    found: Found
+    takes_over: bool  # exact, and decisively better explained than the matches that were found without
+
+
 def found_by_map(
     left: Features, right: Features, candidates: Candidates, likeness: np.ndarray, found: Found
-) -> Found | None:
-    """Match again by one map if it explains other matches decisively better than those that were found.
+) -> Mapped | None:
+    """Match again by one map, if there is one that chance would not bring about.
 
-    Begins at everything that was tried before, and at similarities. None if what was found stands, or if the
-    sides are too large.
+    Begins at everything that was tried before, and at similarities. None if the sides are too large.
 
     Parameters
     ----------
@@ -60,11 +69,11 @@ def found_by_map(
     chosen, *tried = (start[both[start]] for start in (found.chosen, *found.tried))
     with single_threaded_algebra:
         exact = registrar.found([chosen, *tried, *_similar(left, right, candidates)])
-        if exact is None or exact.evidence < _EXACT * exact.chosen.size:
+        if exact is None or exact.evidence < _DECISIVE:
             return None
-        if exact.evidence < registrar.evidence(chosen) + _DECISIVE:
-            return None
-    return _judged(left, right, candidates, exact)
+        takes_over = exact.evidence >= max(_EXACT * exact.chosen.size, registrar.evidence(chosen) + _DECISIVE)
+    judged = _judged(left, right, candidates, exact)
+    return None if judged is None else Mapped(judged, takes_over)
 
 
 def _judged(left: Features, right: Features, candidates: Candidates, exact: Registration) -> Found | None:

@@ -21,7 +21,7 @@ from hypermodes.construct.correspondences import (
 from hypermodes.construct.placements import placement_hypergraph
 from hypermodes.deformation import Deformation, Layout
 from hypermodes.matching.by_affinity import FEW, TRIES, found_by_affinity, judged
-from hypermodes.matching.by_map import found_by_map
+from hypermodes.matching.by_map import Mapped, found_by_map
 from hypermodes.matching.by_pose import found_by_pose
 from hypermodes.matching.found import Found
 
@@ -126,8 +126,8 @@ class Problem:
             return better
         return replace(better, chosen=other.chosen, core=np.intersect1d(better.core, other.chosen))
 
-    def exact(self, found: "Found") -> "Found | None":
-        """Matches of one smooth map, where that explains them decisively better than what was found."""
+    def mapped(self, found: "Found") -> Mapped | None:
+        """Matches of one smooth map, where that explains them decisively better than chance does."""
         of_points = {
             name: value
             for name, value in self.options.items()

@@ -43,7 +43,8 @@ def match(
 
     What goes together loosely is found among many outliers always; what follows one map exactly is not. So
     maps are looked for, too, from everything tried and from modes of the hypergraph of similarities, coarse
-    to fine (`matching.registration`); where one explains other matches decisively better, these are taken.
+    to fine (`matching.registration`); where one explains other matches decisively better, these are taken,
+    and where nothing else is better than chance, those of a map that is.
 
     Parameters
     ----------
@@ -93,13 +94,16 @@ def match(
     found = problem.found()
     if found is None:
         return read_off(candidates, None, n_matches)
-    if not any_turn:
-        better = problem.refined(found) if len(found.core) >= FEW else found
-        exact = problem.exact(replace(better, tried=found.tried))
-        if exact is not None:
-            return read_off(candidates, exact, n_matches)
-        found = better
-    return read_off(candidates, found, n_matches, problem.chance())
+    if any_turn:
+        return read_off(candidates, found, n_matches, problem.chance())
+    better = problem.refined(found) if len(found.core) >= FEW else found
+    mapped = problem.mapped(replace(better, tried=found.tried))
+    if mapped is not None and mapped.takes_over:
+        return read_off(candidates, mapped.found, n_matches)
+    matching = read_off(candidates, better, n_matches, problem.chance())
+    if mapped is not None and not len(matching):
+        return read_off(candidates, mapped.found, n_matches)
+    return matching
 
 
 def match_affinity(candidates: Candidates, affinity: Any, *, n_matches: int | None = None) -> Matching:
