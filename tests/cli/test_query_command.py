@@ -191,6 +191,7 @@ def test_advice_is_for_the_command_line(run, fails, tmp_path):
     (tmp_path / "twice.csv").write_text("edge,vertex,weight\na,x,0.5\na,x,0.25\na,y,1\nb,y,1\n")
     assert "say --duplicates last" in fails("info", tmp_path / "twice.csv")
     assert run("info", tmp_path / "twice.csv", "--duplicates", "sum")[0] == 0
+    (tmp_path / "file.unknown").touch()
     assert "say --format" in fails("info", tmp_path / "file.unknown")
 
 
