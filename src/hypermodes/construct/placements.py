@@ -28,7 +28,7 @@ _NEGLIGIBLE = 1e-6
 def placement_hypergraph(
     left: Features, right: Features, candidates: Candidates, error: float, *, any_scale: bool = True
 ) -> tuple[Hypergraph, np.ndarray]:
-    """Make a hyperedge for every placement of one side on the other.
+    """Make hyperedges of placements of one side on the other, drawn evenly from what is probable.
 
     Both sides are expected centred and in units of their mean length, so that placements near the identity
     are the most probable: the shift and the logarithm of the linear part of the map are normal with as much
