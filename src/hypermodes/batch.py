@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity
-from hypermodes.columns import digest_of
+from hypermodes.columns import digest_of, unlocked
 from hypermodes.folder import folder_of, reopen
-from hypermodes.layout import lay_out, unlocked
+from hypermodes.layout import lay_out
 
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
 

@@ -98,3 +98,19 @@ def digest_of(values: np.ndarray) -> str:
     for low in range(0, values.size, PIECE):
         digest.update(np.ascontiguousarray(values[low : low + PIECE]).data)
     return digest.hexdigest()
+
+
+class _Window:
+    """Shows the memory of an array without saying that it is read-only, and keeps it alive."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def unlocked(array: np.ndarray) -> np.ndarray:
+    """The same memory as an array that numba does not take for read-only.
+
+    Else kernels, which write to no array of a graph, would be compiled a second time for read-only ones.
+    """
+    return array if array.flags.writeable or array.size == 0 else np.asarray(_Window(array))

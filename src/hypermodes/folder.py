@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from hypermodes import labels as names
 from hypermodes.annotations import ARRAYS as ANNOTATIONS
 from hypermodes.annotations import Annotations
-from hypermodes.columns import PIECE, Column, Entry, digest_of, mapped
+from hypermodes.columns import PIECE, Column, Entry, digest_of, mapped, unlocked
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.transposing import row_ranges, transpose
 
@@ -308,12 +308,11 @@ class FolderWriter:
 
     def _lay_out(self, pointers: np.ndarray, vertices: np.ndarray) -> int:
         """Write the rows of the kernels: no vertices of one hyperedge alone, and one row for twins."""
-        from hypermodes._kernels.graph import confirmed_twins, twin_keys
+        from hypermodes._kernels.alike import NOTHING, first_alike
 
         room = max(self._memory // 64, 1)
         rate = self._stored("weights") / self._stored("degrees")
         shared = self._counts > 1
-        key = np.empty(self.n_edges, np.uint64)
         stripped = None if shared[self._counts > 0].all() else self._column("stripped", "<i4")
         sizes = np.empty(self.n_edges, np.int64)
         for low, high in row_ranges(pointers, room):
@@ -324,13 +323,11 @@ class FolderWriter:
                 ptr, part = np.concatenate(([0], np.cumsum(kept)))[ptr], part[kept]
                 stripped.append(part)
             sizes[low:high] = np.diff(ptr)
-            key[low:high] = twin_keys(ptr, part, rate[low:high])
         own = pointers.astype(np.int64)
         if stripped is not None:
             self._finish("stripped")
             own, vertices = np.concatenate(([0], np.cumsum(sizes))), self._stored("stripped")
-        first = confirmed_twins(own, vertices, rate, key)
-        del key
+        first = first_alike(own, unlocked(vertices), rate.view(np.int64), NOTHING)
         is_row = first == np.arange(self.n_edges)
         rows = np.flatnonzero(is_row)
         row_of = (np.cumsum(is_row) - 1)[first]

@@ -98,35 +98,10 @@ def _joined(parts: list[Found]) -> Found:
 
 
 def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
-    """First of each distinct support, and which of those each point has.
+    """First of each distinct support, and which of those each point has."""
+    from hypermodes._kernels.alike import NOTHING, first_alike
 
-    Supports are told apart by two 64-bit sums of scrambled rows and their size.
-    """
     n = points.ptr.size - 1
-    keys = (_sums(points, 1), _sums(points, 0x9E3779B97F4A7C15), np.diff(points.ptr).astype(np.uint64))
-    order = np.argsort(keys[0], kind="stable")
-    new = _changes(keys[0][order])
-    if any((_changes(key[order]) > new).any() for key in keys[1:]):  # once in 2⁶⁴ pairs
-        order = np.lexsort(keys)
-        new = np.logical_or.reduce([_changes(key[order]) for key in keys])
-    first = order[new]
-    by_appearance = np.argsort(first)
-    place = np.empty(first.size, dtype=np.int64)
-    place[by_appearance] = np.arange(first.size)
-    label = np.empty(n, dtype=np.int64)
-    label[order] = place[np.cumsum(new) - 1]
-    return first[by_appearance], label
-
-
-def _sums(points: Points, salt: int) -> np.ndarray:
-    """Sum of the scrambled rows of each point."""
-    from hypermodes._kernels.graph import scramble
-
-    scrambled = scramble(points.rows.astype(np.uint64) + np.uint64(salt))
-    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(scrambled, dtype=np.uint64)))
-    return sums[points.ptr[1:]] - sums[points.ptr[:-1]]
-
-
-def _changes(values: np.ndarray) -> np.ndarray:
-    """Where a value is not the one before it."""
-    return np.concatenate(([True], values[1:] != values[:-1])) if values.size else np.empty(0, bool)
+    first = first_alike(points.ptr, points.rows, np.zeros(n, np.int64), NOTHING)
+    is_first = first == np.arange(n)
+    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first]

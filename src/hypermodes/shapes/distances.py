@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from hypermodes.columns import unlocked
 from hypermodes.executors import executor_of
 from hypermodes.files import make_folder, replacing
-from hypermodes.layout import unlocked
 from hypermodes.progress import Progress, tracker
 from hypermodes.shapes.contexts import mirrored
 

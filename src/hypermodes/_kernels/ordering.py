@@ -1,0 +1,96 @@
+"""Rows and vertices put in an order in which those that meet lie together."""
+
+import numpy as np
+from numba import njit
+
+from hypermodes._kernels.faces import OPTIONS
+
+NOWHERE = -1
+
+_AWAY, _AT_THE_BORDER, _PLACED = range(3)
+
+
+# Arrays are made here and filled by the kernels: NumPy asks the system for large pages, numba does not.
+
+
+def in_patches(ptr, meets, most):
+    """Nodes of a graph in patches of about ``most``, each gathered breadth first and then left behind.
+
+    A patch begins at the node that has waited longest at the border of those before, or at the next node
+    nobody came to. Breadth first through all of a graph, neighbours would lie a whole front apart.
+    """
+    n = ptr.size - 1
+    order = np.empty(n, np.int32)
+    _gather_patches(ptr, meets, most, np.empty(n, np.int32), np.zeros(n, np.int8), order)
+    return order
+
+
+def rearranged(ptr, indices, order, place):
+    """Rows of a sparse matrix in this order, and columns at these places or NOWHERE, as (ptr, indices)."""
+    new_ptr, new_indices = np.zeros(order.size + 1, np.int64), np.empty(indices.size, np.int32)
+    _rearrange(ptr, indices, order, place, new_ptr, new_indices)
+    return new_ptr, new_indices[: new_ptr[-1]]
+
+
+def transposed(ptr, indices, n_columns):
+    """Rows of each column of a sparse matrix, in order, as (ptr, rows)."""
+    new_ptr, rows = np.zeros(n_columns + 1, np.int64), np.empty(indices.size, np.int32)
+    _transpose(ptr, indices, new_ptr, rows)
+    return new_ptr, rows
+
+
+@njit(**OPTIONS)
+def _gather_patches(ptr, meets, most, border, state, order):
+    n_placed = n_border = n_passed = 0
+    for seed in range(order.size):
+        if state[seed] != _AWAY:
+            continue
+        state[seed] = _AT_THE_BORDER
+        border[n_border] = seed
+        n_border += 1
+        while n_passed < n_border:
+            begin = border[n_passed]
+            n_passed += 1
+            if state[begin] == _PLACED:
+                continue
+            state[begin] = _PLACED
+            order[n_placed] = begin
+            looked_at, full = n_placed, n_placed + most
+            n_placed += 1
+            while looked_at < n_placed:
+                node, growing = order[looked_at], n_placed < full
+                looked_at += 1
+                for k in range(ptr[node], ptr[node + 1]):
+                    other = meets[k]
+                    if growing and state[other] != _PLACED:
+                        state[other] = _PLACED
+                        order[n_placed] = other
+                        n_placed += 1
+                    elif state[other] == _AWAY:
+                        state[other] = _AT_THE_BORDER
+                        border[n_border] = other
+                        n_border += 1
+
+
+@njit(**OPTIONS)
+def _rearrange(ptr, indices, order, place, new_ptr, new_indices):
+    end = 0
+    for there in range(order.size):
+        for k in range(ptr[order[there]], ptr[order[there] + 1]):
+            new_indices[end] = place[indices[k]]
+            end += new_indices[end] != NOWHERE
+        new_ptr[there + 1] = end
+
+
+@njit(**OPTIONS)
+def _transpose(ptr, indices, new_ptr, rows):
+    for column in indices:
+        new_ptr[column + 1] += 1
+    for column in range(new_ptr.size - 1):
+        new_ptr[column + 1] += new_ptr[column]
+    end = new_ptr[:-1].copy()
+    for row in range(ptr.size - 1):
+        for k in range(ptr[row], ptr[row + 1]):
+            column = indices[k]
+            rows[end[column]] = row
+            end[column] += 1
