@@ -36,7 +36,7 @@ def test_the_first_list_alike(lists, left_out, all_count, data):
 
 
 def test_lists_with_the_same_key_are_compared():
-    """The key of a list is a product of sums; whoever knows it can make two lists with one key."""
+    """Whoever knows how items are stirred into a key can make two lists with one."""
     mix, ones = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
     def stirred(key, item):

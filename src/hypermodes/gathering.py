@@ -102,6 +102,6 @@ def _equal_supports(points: Points) -> tuple[np.ndarray, np.ndarray]:
     from hypermodes._kernels.alike import NOTHING, first_alike
 
     n = points.ptr.size - 1
-    first = first_alike(points.ptr, points.rows, np.zeros(n, np.int64), NOTHING)
+    first = first_alike(points.ptr, points.rows.astype(np.int32), np.zeros(n, np.int64), NOTHING)
     is_first = first == np.arange(n)
     return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first]

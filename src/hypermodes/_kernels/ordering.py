@@ -34,9 +34,9 @@ def rearranged(ptr, indices, order, place):
 
 def transposed(ptr, indices, n_columns):
     """Rows of each column of a sparse matrix, in order, as (ptr, rows)."""
-    new_ptr, rows = np.zeros(n_columns + 1, np.int64), np.empty(indices.size, np.int32)
-    _transpose(ptr, indices, new_ptr, rows)
-    return new_ptr, rows
+    ends, rows = np.zeros(n_columns + 2, np.int64), np.empty(indices.size, np.int32)
+    _transpose(ptr, indices, ends, rows)
+    return ends[:-1], rows
 
 
 @njit(**OPTIONS)
@@ -83,14 +83,14 @@ def _rearrange(ptr, indices, order, place, new_ptr, new_indices):
 
 
 @njit(**OPTIONS)
-def _transpose(ptr, indices, new_ptr, rows):
+def _transpose(ptr, indices, ends, rows):
+    """Each end is first where a column begins, and moves on with every row that is put there."""
     for column in indices:
-        new_ptr[column + 1] += 1
-    for column in range(new_ptr.size - 1):
-        new_ptr[column + 1] += new_ptr[column]
-    end = new_ptr[:-1].copy()
+        ends[column + 2] += 1
+    for column in range(ends.size - 1):
+        ends[column + 1] += ends[column]
     for row in range(ptr.size - 1):
         for k in range(ptr[row], ptr[row + 1]):
-            column = indices[k]
-            rows[end[column]] = row
-            end[column] += 1
+            end = ends[indices[k] + 1]
+            rows[end] = row
+            ends[indices[k] + 1] = end + 1
