@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import typeof
 from sklearn.base import clone
 
 import hypermodes as hm
@@ -77,6 +78,18 @@ def test_equal_supports_are_one_in_the_order_in_which_they_appear(supports):
     expected = [places.setdefault(tuple(support), len(places)) for support in supports]
     assert label.tolist() == expected
     assert first.tolist() == [expected.index(k) for k in range(len(places))]
+
+
+def test_kernels_are_compiled_once_wherever_arrays_lie(hypergraph, tmp_path):
+    """Numba compiles a kernel again for arrays that say they are read-only: twenty seconds a worker."""
+    here = batch.Prepared.of(hm.HyperedgeAffinity(hypergraph)).for_workers()
+    sent: list[memoryview] = []
+    frame = pickle.dumps(here, protocol=5, buffer_callback=lambda buffer: sent.append(buffer.raw()))
+    there = pickle.loads(frame, buffers=[bytes(array) for array in sent])
+    hm.write_folder(hypergraph, tmp_path / "folder")
+    on_disk = batch.Prepared.of(hm.HyperedgeAffinity(hm.open(tmp_path / "folder")))
+    kinds = [[typeof(array) for array in one.graph] for one in (here, there, on_disk)]
+    assert kinds[0] == kinds[1] == kinds[2]
 
 
 def test_what_is_kept_goes_with_the_ends_and_not_with_the_starts(hypergraph, expected):

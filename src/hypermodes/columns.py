@@ -113,4 +113,6 @@ def unlocked(array: np.ndarray) -> np.ndarray:
 
     Else kernels, which write to no array of a graph, would be compiled a second time for read-only ones.
     """
-    return array if array.flags.writeable or array.size == 0 else np.asarray(_Window(array))
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Window(array)) if array.size else array.copy()
