@@ -4,7 +4,7 @@
     python benchmarks/scale.py disk cluster --quick   # some of them, small: shows that they run, no more
 
 Every section runs in a process of its own. `cluster` and `faults` need hypermodes[dask] and two idle cores,
-and take about twelve and three minutes. What is under way is told on standard error.
+and take about fifteen and five minutes. What is under way is told on standard error.
 """
 
 import json
@@ -176,13 +176,13 @@ def strangers(path: Path, n_starts: int) -> float:
 
 
 def cluster(quick: bool) -> list[tuple[str, str]]:
-    """2-D neighbourhoods, k = 8: one and two single-threaded workers against as many threads, three turns.
+    """2-D neighbourhoods, k = 8: one and two single-threaded workers against as many threads, five turns.
 
     What the client does itself, it does in as many threads: one core against one core, two against two.
     """
     import hypermodes as hm
 
-    n, turns = (20_000, 1) if quick else (10**6, 3)
+    n, turns = (20_000, 1) if quick else (10**6, 5)
     hypergraph = hm.knn_hypergraph(near_ones_together(n), 8)
     warm = hm.knn_hypergraph(np.argwhere(np.ones((150, 150))), 8)  # a grid has ties: no kernel is left out
     rows, machine = [], []
@@ -242,7 +242,7 @@ def faults(quick: bool) -> list[tuple[str, str]]:
     """A random worker is killed with signal 9 every few seconds, in every run."""
     import hypermodes as hm
 
-    n, n_runs, pause = (100_000, 2, 1.0) if quick else (500_000, 20, 3.0)
+    n, n_runs, pause = (100_000, 2, 1.0) if quick else (10**6, 20, 3.0)
     hypergraph = hm.knn_hypergraph(near_ones_together(n), 8)
     expected = hm.find_modes(hypergraph)
     say(f"{n:,} hyperedges, on one machine: {expected!r}")
