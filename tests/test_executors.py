@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter, deque
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import numpy as np
@@ -333,6 +334,29 @@ def test_what_is_finished_is_given_before_the_job_that_fails(client, monkeypatch
     assert [next(outcomes), next(outcomes)] == [(5, 1.0), (6, 0.5)]
     with pytest.raises(ZeroDivisionError):
         next(outcomes)
+
+
+def test_an_error_of_a_job_is_no_sign_that_the_cluster_is_gone(client, monkeypatch):
+    """What is back already is given before it, whatever the error is called."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+
+    def broken(shared, job):
+        raise ConnectionError("of the job")
+
+    monkeypatch.setattr(clusters, "_finished", lambda running: iter([(9, "back")]))
+    outcomes = clusters.each(client, broken, None, [(0, None)])
+    assert next(outcomes) == (9, "back")
+    with pytest.raises(ConnectionError, match="of the job"):
+        next(outcomes)
+
+
+def test_a_run_may_begin_in_a_callback_of_dask(client, hypergraph, expected):
+    """Callbacks have one thread, which then waits for the run: nothing of the run may need it."""
+    given = SimpleQueue()
+    client.submit(int, pure=False).add_done_callback(
+        lambda future: given.put(hm.find_modes(hypergraph, client=client))
+    )
+    assert_same(given.get(timeout=300), expected)
 
 
 def test_workers_that_are_gone_for_good_are_missed(monkeypatch):

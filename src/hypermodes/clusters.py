@@ -30,6 +30,10 @@ _LOST = object()
 _ALIGNED = 64  # bytes: where arrays begin in a file
 
 
+class _Gone(ConnectionError):
+    """There is nobody left to ask for anything."""
+
+
 def connected(client: Any) -> AbstractContextManager[Any]:
     """The client that is given, or one for the address that is given, while it is needed."""
     if not isinstance(client, str):
@@ -73,7 +77,7 @@ def each(
             several = running.pop(future)
             try:
                 outcomes = _outcome(client, future)
-            except ConnectionError:
+            except _Gone:
                 raise
             except Exception:  # whatever the function raises; what is finished must not be lost with it
                 yield from _finished(running)
@@ -204,7 +208,7 @@ def _width(client: Any, patience: float) -> int:
         try:
             client.wait_for_workers(1, timeout=patience)
         except TimeoutError:
-            raise ConnectionError("client: the scheduler has no workers; start some") from None
+            raise _Gone("client: the scheduler has no workers; start some") from None
         cores = client.ncores()
     return 3 * max(1, sum(cores.values()))
 
@@ -231,7 +235,7 @@ def _outcome(client: Any, future: Any) -> Any:
             return future.result(timeout=patience)
         except (KilledWorker, CancelledError):
             if client.status != "running":
-                raise ConnectionError("client: the scheduler is gone") from None
+                raise _Gone("client: the scheduler is gone") from None
             return _LOST
         except TimeoutError:
             if future.status == "error":  # it is the function's own
