@@ -4,7 +4,7 @@
     python benchmarks/scale.py disk cluster --quick   # some of them, small: shows that they run, no more
 
 Every section runs in a process of its own. `cluster` and `faults` need hypermodes[dask] and two idle cores,
-and take about fifteen and five minutes. What is under way is told on standard error.
+and take about twenty and five minutes. What is under way is told on standard error.
 """
 
 import json
@@ -120,15 +120,16 @@ def disk(quick: bool) -> list[tuple[str, str]]:
 
 # What Dask does besides, all the time: it looks at stacks 100 times a second and at its event loops 50 times.
 QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
+WAYS: dict[str, dict[str, object] | None] = {"threads": None, "Dask": {}, "quiet Dask": QUIET}
 
 
-def local_cluster(n_workers: int, settings: dict[str, object] = {}):  # noqa: B006  (only read)
+def local_cluster(n_workers: int, settings: dict[str, object] | None = None):
     import dask
     from distributed import LocalCluster
 
     # A LocalCluster gives up a worker that is down, for whatever reason, 15 s after it was lost once.
     dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
-    with dask.config.set(settings):
+    with dask.config.set(settings or {}):
         return LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
@@ -223,9 +224,6 @@ def cluster(quick: bool) -> list[tuple[str, str]]:
          ", ".join(f"{ratio:.2f}x" for ratio in machine))
     )  # fmt: skip
     return rows
-
-
-WAYS: dict[str, dict[str, object] | None] = {"threads": None, "Dask": {}, "quiet Dask": QUIET}
 
 
 @contextmanager

@@ -353,9 +353,14 @@ def test_an_error_of_a_job_is_no_sign_that_the_cluster_is_gone(client, monkeypat
 def test_a_run_may_begin_in_a_callback_of_dask(client, hypergraph, expected):
     """Callbacks have one thread, which then waits for the run: nothing of the run may need it."""
     given = SimpleQueue()
-    client.submit(int, pure=False).add_done_callback(
-        lambda future: given.put(hm.find_modes(hypergraph, client=client))
-    )
+
+    def begin(future):
+        try:
+            given.put(hm.find_modes(hypergraph, client=client))
+        except Exception as error:  # Dask would only log it
+            given.put(error)
+
+    client.submit(int, pure=False).add_done_callback(begin)
     assert_same(given.get(timeout=300), expected)
 
 
@@ -366,7 +371,7 @@ def test_workers_that_are_gone_for_good_are_missed(monkeypatch):
         monkeypatch.setattr(clusters, name, 1)
     few = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
     with (
-        distributed.LocalCluster(**few, host="127.0.0.1", dashboard_address=None) as there,
+        distributed.LocalCluster(**few, host="127.0.0.1", dashboard_address="127.0.0.1:0") as there,
         there.get_client() as client,
     ):
         outcomes = clusters.each(client, lambda one, job: one + job, 1, [(k, k) for k in range(20)])

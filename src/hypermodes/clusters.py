@@ -30,7 +30,7 @@ _LOST = object()
 _ALIGNED = 64  # bytes: where arrays begin in a file
 
 
-class _Gone(ConnectionError):
+class ClusterGone(ConnectionError):
     """There is nobody left to ask for anything."""
 
 
@@ -77,7 +77,7 @@ def each(
             several = running.pop(future)
             try:
                 outcomes = _outcome(client, future)
-            except _Gone:
+            except ClusterGone:
                 raise
             except Exception:  # whatever the function raises; what is finished must not be lost with it
                 yield from _finished(running)
@@ -208,7 +208,7 @@ def _width(client: Any, patience: float) -> int:
         try:
             client.wait_for_workers(1, timeout=patience)
         except TimeoutError:
-            raise _Gone("client: the scheduler has no workers; start some") from None
+            raise ClusterGone("client: the scheduler has no workers; start some") from None
         cores = client.ncores()
     return 3 * max(1, sum(cores.values()))
 
@@ -235,7 +235,7 @@ def _outcome(client: Any, future: Any) -> Any:
             return future.result(timeout=patience)
         except (KilledWorker, CancelledError):
             if client.status != "running":
-                raise _Gone("client: the scheduler is gone") from None
+                raise ClusterGone("client: the scheduler is gone") from None
             return _LOST
         except TimeoutError:
             if future.status == "error":  # it is the function's own

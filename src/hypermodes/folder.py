@@ -68,7 +68,7 @@ def write_folder(
     vertices : iterable of hashables, optional
         Names of the vertices; for blocks.
     memory : int
-        Bytes to use, about, besides 32 for each vertex and hyperedge.
+        Bytes to use, about, besides 56 for each vertex and hyperedge.
 
     Notes
     -----
@@ -108,7 +108,7 @@ class FolderWriter:
     annotations : Annotations, optional
         What is said of the whole. Those of single blocks are not kept.
     memory : int
-        Bytes to use, about, besides 32 for each vertex and hyperedge.
+        Bytes to use, about, besides 56 for each vertex and hyperedge.
 
     Notes
     -----
@@ -313,20 +313,10 @@ class FolderWriter:
         room = max(self._memory // 64, 1)
         rate = self._stored("weights") / self._stored("degrees")
         shared = self._counts > 1
-        stripped = None if shared[self._counts > 0].all() else self._column("stripped", "<i4")
-        sizes = np.empty(self.n_edges, np.int64)
-        for low, high in row_ranges(pointers, room):
-            ptr = pointers[low : high + 1].astype(np.int64) - int(pointers[low])
-            part = vertices[pointers[low] : pointers[high]]
-            if stripped is not None:
-                kept = shared[part]
-                ptr, part = np.concatenate(([0], np.cumsum(kept)))[ptr], part[kept]
-                stripped.append(part)
-            sizes[low:high] = np.diff(ptr)
-        own = pointers.astype(np.int64)
-        if stripped is not None:
-            self._finish("stripped")
-            own, vertices = np.concatenate(([0], np.cumsum(sizes))), self._stored("stripped")
+        own, is_stripped = pointers.astype(np.int64), not shared[self._counts > 0].all()
+        if is_stripped:
+            own, vertices = self._strip(own, vertices, shared, room)
+        sizes = np.diff(own)
         first = first_alike(own, unlocked(vertices), rate.view(np.int64), NOTHING)
         is_row = first == np.arange(self.n_edges)
         rows = np.flatnonzero(is_row)
@@ -337,7 +327,7 @@ class FolderWriter:
                 column.append(vertices[own[low] : own[high]][np.repeat(is_row[low:high], sizes[low:high])])
             self._finish("row_vertices")
             self._drop("stripped")
-        elif stripped is not None:
+        elif is_stripped:
             (self._folder / "stripped.npy").rename(self._folder / "row_vertices.npy")
             self._written["row_vertices"] = self._written.pop("stripped")
         counts = self._counts
@@ -359,6 +349,20 @@ class FolderWriter:
             self._column(name, kind).append(content)
             self._finish(name)
         return int(rows.size)
+
+    def _strip(
+        self, pointers: np.ndarray, vertices: np.ndarray, shared: np.ndarray, room: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Write hyperedges without the vertices that nobody shares with them."""
+        column, sizes = self._column("stripped", "<i4"), np.empty(self.n_edges, np.int64)
+        for low, high in row_ranges(pointers, room):
+            part = vertices[pointers[low] : pointers[high]]
+            kept = shared[part]
+            column.append(part[kept])
+            counted = np.concatenate(([0], np.cumsum(kept)))
+            sizes[low:high] = np.diff(counted[pointers[low : high + 1] - pointers[low]])
+        self._finish("stripped")
+        return np.concatenate(([0], np.cumsum(sizes))), self._stored("stripped")
 
     def _transpose(
         self,

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from hypermodes.affinity import Affinity, HyperedgeAffinity
 from hypermodes.columns import unlocked
 
-_ORDERED = range(2048, 2**30)  # entries worth putting in order: below all is in the cache, above int32 ends
+_ORDERED = 2048  # entries worth putting in order: fewer are all in the cache
+_NODES = 2**31 - 1  # rows and vertices that can be: they are numbered together, in 32 bits
 _PATCH = 4096  # rows and vertices that are put together: they are in the cache
 
 
@@ -49,7 +50,7 @@ def _hypergraph(incidence: sp.csc_array, rate: np.ndarray) -> tuple[Any, np.ndar
     first = first_alike(ptr, vertices, unlocked(rate).view(np.int64), lonely)
     kept, near = first == np.arange(n_edges), np.arange(n_edges)
     near_vertices = np.arange(n_vertices)
-    if vertices.size in _ORDERED:
+    if vertices.size >= _ORDERED and n_edges + n_vertices <= _NODES:
         meets = np.concatenate((vertices, edges))
         meets[: vertices.size] += n_edges
         order = _order(np.concatenate((ptr, ptr[-1] + vertex_ptr[1:])), meets)
@@ -74,7 +75,7 @@ def _matrix(matrix: sp.csr_array) -> tuple[Any, np.ndarray]:
 
     n = matrix.shape[0]
     near = row_of = np.arange(n)
-    if matrix.nnz in _ORDERED:
+    if matrix.nnz >= _ORDERED:
         near = _order(*_indices(matrix)).astype(np.int64)
         matrix = matrix[near][:, near]
         row_of = np.argsort(near)

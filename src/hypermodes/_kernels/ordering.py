@@ -16,8 +16,9 @@ _AWAY, _AT_THE_BORDER, _PLACED = range(3)
 def in_patches(ptr, meets, most):
     """Nodes of a graph in patches of about ``most``, each gathered breadth first and then left behind.
 
-    A patch begins at the node that has waited longest at the border of those before, or at the next node
-    nobody came to. Breadth first through all of a graph, neighbours would lie a whole front apart.
+    All that a node meets goes into one patch, however much it is. A patch begins at the node that has waited
+    longest at the border of those before, or at the next node nobody came to. Breadth first through all of a
+    graph, neighbours would lie a whole front apart.
     """
     n = ptr.size - 1
     order = np.empty(n, np.int32)
