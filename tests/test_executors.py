@@ -4,9 +4,11 @@ import errno
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter, deque
+from contextlib import nullcontext
 from queue import SimpleQueue
 from types import SimpleNamespace
 
@@ -108,7 +110,7 @@ def test_what_is_kept_goes_with_the_ends_and_not_with_the_starts(hypergraph, exp
 class Unruly:
     """Gives outcomes back last first, some of them after doing them twice."""
 
-    block = 100
+    block, dashboard = 100, None
 
     def shifted(self, prepared, blocks, budget):
         done = [(k, gathering.shift_rows(prepared, rows, budget)) for k, rows in blocks for _ in range(2)]
@@ -118,7 +120,7 @@ class Unruly:
 class Mixed:
     """Every other block comes as from elsewhere, with its curvatures."""
 
-    block = 100
+    block, dashboard = 100, None
 
     def shifted(self, prepared, blocks, budget):
         for k, rows in blocks:
@@ -133,12 +135,12 @@ class Mixed:
 
 
 def test_blocks_with_and_without_curvatures_are_gathered_to_the_same(hypergraph, expected, monkeypatch):
-    monkeypatch.setattr("hypermodes.modes.executor_of", lambda client, n_jobs: Mixed())
+    monkeypatch.setattr("hypermodes.modes.executor_of", lambda client, n_jobs: nullcontext(Mixed()))
     assert_same(hm.find_modes(hypergraph), expected)
 
 
 def test_order_and_repetition_change_nothing(hypergraph, expected, monkeypatch):
-    monkeypatch.setattr("hypermodes.modes.executor_of", lambda client, n_jobs: Unruly())
+    monkeypatch.setattr("hypermodes.modes.executor_of", lambda client, n_jobs: nullcontext(Unruly()))
     assert_same(hm.find_modes(hypergraph), expected)
 
 
@@ -166,7 +168,9 @@ def test_groups_and_estimators_take_a_client():
     np.testing.assert_array_equal(model.labels_, hm.HypergraphShift(selection="modes").fit(points).labels_)
 
 
-@pytest.mark.parametrize("client", ["dask", 7, "127.0.0.1:8786", object()])
+@pytest.mark.parametrize(
+    "client", ["dask", 7, "127.0.0.1:8786", "http://127.0.0.1:8787", "tcp://127.0.0.1", object()]
+)
 def test_what_is_no_client_is_refused(hypergraph, client):
     with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
         hm.find_modes(hypergraph, client=client)
@@ -440,15 +444,58 @@ def test_an_error_of_ours_ends_the_run_and_calls_the_rest_off(client, hypergraph
     assert len(pids(client)) == 2  # nobody else was harmed
 
 
-def test_a_client_that_is_closed_is_named(cluster, hypergraph):
-    closed = cluster.get_client()
+def everything_that_takes_a_client(hypergraph, client):
+    discs = [np.hypot(*np.indices((9, 9)) - 4) < radius for radius in (2, 3, 4)]
+    yield lambda: hm.find_modes(hypergraph, client=client)
+    yield lambda: hm.cluster(hypergraph, client=client)
+    yield lambda: hm.cluster_points(np.random.default_rng(0).random((50, 2)), client=client)
+    yield lambda: hm.group_shapes(discs, 2, client=client)
+
+
+def test_a_client_that_is_closed_is_named_before_any_work_is_done(cluster, hypergraph, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    closed = distributed.Client(cluster.scheduler_address, set_as_default=False)
     closed.close()
-    with pytest.raises(ConnectionError, match="client: expected one that is connected; this one is closed"):
-        hm.find_modes(hypergraph, client=closed)
+    for name in (
+        "modes.Prepared",
+        "groups.connected_ties",
+        "clustering.Neighbourhoods",
+        "shape_groups._masks",
+    ):
+        monkeypatch.setattr(f"hypermodes.{name}", None)
+    for begin in everything_that_takes_a_client(hypergraph, closed):
+        with pytest.raises(
+            ConnectionError, match="client: expected one that is connected; this one is closed"
+        ):
+            begin()
 
 
-def test_a_scheduler_that_is_not_there_is_named(hypergraph, monkeypatch):
-    pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
-    monkeypatch.setattr("hypermodes.clusters.PATIENCE", 1)
-    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
-        hm.find_modes(hypergraph, client="tcp://127.0.0.1:9")
+def test_an_address_where_no_scheduler_answers_is_named_before_any_work_is_done(
+    client, cluster, hypergraph, monkeypatch
+):
+    """Nobody, a server that never says a word (as web pages do), or a worker."""
+    monkeypatch.setattr("hypermodes.clusters.ANSWER", 1)
+    worker = next(iter(client.ncores()))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        unheard = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        for address, more in (
+            ("tcp://127.0.0.1:9", "$"),
+            (unheard, "$"),
+            (worker, ", but a Worker of Dask; give"),
+        ):
+            for begin in everything_that_takes_a_client(hypergraph, address):
+                with pytest.raises(
+                    ConnectionError, match=f"client: no Dask scheduler answers at '{address}'{more}"
+                ):
+                    begin()
+
+
+def test_the_bar_says_where_the_dashboard_is(client, cluster, hypergraph, capsys):
+    pytest.importorskip("tqdm", reason="needs tqdm: pip install hypermodes[progress]")
+    for way in (client, cluster.scheduler_address):
+        hm.find_modes(hypergraph, client=way, progress=True)
+        told = capsys.readouterr().err
+        assert told.startswith(f"Dask dashboard: {client.dashboard_link}\n")
+        assert "shifting: 100%" in told
+    hm.find_modes(hypergraph, progress=True)
+    assert "dashboard" not in capsys.readouterr().err

@@ -117,17 +117,37 @@ def test_a_full_disk_loses_nothing_that_was_written(hypergraph, expected, folder
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
 
 
+def test_a_folder_of_something_else_is_left_alone(hypergraph, tmp_path):
+    """Such as that of the hypergraph itself."""
+    hm.write_folder(hypergraph, tmp_path / "points")
+    before = sorted(path.name for path in (tmp_path / "points").iterdir())
+    for resume in (False, True):
+        with pytest.raises(FileExistsError, match=r"is no folder of a run, it holds 'degrees\.npy'"):
+            hm.find_modes(hypergraph, results=tmp_path / "points", resume=resume)
+    assert sorted(path.name for path in (tmp_path / "points").iterdir()) == before
+    (tmp_path / "begun" / "blocks").mkdir(parents=True)  # interrupted before it had a description
+    (tmp_path / "begun" / "lock").touch()
+    (tmp_path / "begun" / ".run.json.half").touch()
+    assert len(hm.find_modes(hypergraph, results=tmp_path / "begun"))
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(hypergraph, tmp_path):
+    (tmp_path / "run" / "lock").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"results: cannot write to '.*run': Is a directory"):
+        hm.find_modes(hypergraph, results=tmp_path / "run")
+
+
 def test_there_is_no_second_run_in_a_folder_unless_it_is_the_same(hypergraph, folder):
     hm.find_modes(hypergraph, results=folder)
     before = {path.name: path.read_bytes() for path in folder.rglob("*.npz")}
     with pytest.raises(FileExistsError, match="holds a run already; pass resume=True"):
         hm.find_modes(hypergraph, results=folder)
     other = hm.Hypergraph.from_incidence(hypergraph.incidence, 2 * hypergraph.weights)
-    with pytest.raises(ValueError, match="another one, of different hypergraph; expected the same call"):
+    with pytest.raises(ValueError, match="another one: not the same hypergraph; expected the same call"):
         hm.find_modes(other, results=folder, resume=True)
-    with pytest.raises(ValueError, match="of different starts and n_starts"):
+    with pytest.raises(ValueError, match="not the same starts, n_starts; expected"):
         hm.find_modes(hypergraph, results=folder, resume=True, starts="peaks")
-    with pytest.raises(ValueError, match="of different budget"):
+    with pytest.raises(ValueError, match="not the same budget"):
         hm.find_modes(hypergraph, results=folder, resume=True, max_rounds=7)
     assert before == {path.name: path.read_bytes() for path in folder.rglob("*.npz")}
 
@@ -137,7 +157,7 @@ def test_a_run_from_disk_knows_its_hypergraph(hypergraph, tmp_path, folder):
     hm.write_folder(hm.Hypergraph.from_incidence(hypergraph.incidence), tmp_path / "other")
     modes = hm.find_modes(hm.open(tmp_path / "h"), results=folder)
     assert_same(hm.find_modes(hm.open(tmp_path / "h"), results=folder, resume=True), modes)
-    with pytest.raises(ValueError, match="of different hypergraph"):
+    with pytest.raises(ValueError, match="not the same hypergraph"):
         hm.find_modes(hm.open(tmp_path / "other"), results=folder, resume=True)
 
 

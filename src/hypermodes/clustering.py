@@ -157,10 +157,12 @@ def cluster_points(
     """
     check_wanted(n_clusters, threshold)
     check_count("n_neighbors", n_neighbors)
-    executor_of(client, n_jobs)  # what is no client is refused before the work
-    with tracker(progress, 3, "clustering") as advance:
+    with (
+        executor_of(client, n_jobs) as executor,
+        tracker(progress, 3, "clustering", executor.dashboard) as advance,
+    ):
         fewest = FEWEST if n_clusters is None else 2
-        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs, fewest, client)
+        around = Neighbourhoods.around(points, n_neighbors, metric, index, n_jobs, fewest, executor.client)
         advance(1)
         if around is None:
             advance(2)

@@ -1,10 +1,11 @@
 """Blocks of work on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
 
+import asyncio
 import os
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +15,11 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
-from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
+from distributed import Client, KilledWorker, Security, WorkerPlugin, as_completed, get_worker, rpc
 from distributed.protocol import pickle
 
-PATIENCE = 30  # seconds to wait for a scheduler, or for the first worker
+ANSWER = 10  # seconds to wait for a scheduler
+PATIENCE = 30  # seconds to wait for the first worker
 LONGER = 300  # seconds to wait for others when all are gone: those that replace them may have to boot
 _TRIES = (
     5  # times that Dask may give a block up because several workers died of it, or a call because of them
@@ -40,10 +42,32 @@ def connected(client: Any) -> AbstractContextManager[Any]:
         if client.status != "running":
             raise ConnectionError("client: expected one that is connected; this one is closed")
         return nullcontext(client)
+    nobody = ConnectionError(f"client: no Dask scheduler answers at {client!r}")
+    kind = "Scheduler" if client.startswith("inproc:") else _who_answers(client)
+    if kind != "Scheduler":
+        raise ConnectionError(f"{nobody}, but a {kind} of Dask; give the scheduler's") if kind else nobody
     try:
         return Client(client, timeout=PATIENCE, set_as_default=False)
     except OSError:
-        raise ConnectionError(f"client: no Dask scheduler answers at {client!r}") from None
+        raise nobody from None
+
+
+def _who_answers(address: str) -> str | None:
+    """What kind of server it is, or None if it does not speak as Dask does, in time.
+
+    A client would wait for ever for the answer of a web page, such as the scheduler's own.
+    """
+
+    async def ask() -> str:
+        settings = Security().get_connection_args("client")
+        async with rpc(address, timeout=ANSWER, connection_args=settings) as there:
+            return str((await there.identity())["type"])
+
+    with ThreadPoolExecutor(1) as aside:  # this thread may have an event loop of its own
+        try:
+            return aside.submit(asyncio.run, asyncio.wait_for(ask(), ANSWER)).result()
+        except Exception:  # whatever a stranger makes of the question
+            return None
 
 
 def each(

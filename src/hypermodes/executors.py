@@ -5,11 +5,13 @@ and doing one twice changes nothing, so it does not matter where, when, in which
 done: the result is the same to the last bit.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
@@ -36,6 +38,14 @@ class Executor(Protocol):
     """Does blocks of work somewhere."""
 
     @property
+    def client(self) -> Any:
+        """What to give as ``client`` to others that are to work in the same place."""
+
+    @property
+    def dashboard(self) -> str | None:
+        """Where a browser can watch it work, if anywhere."""
+
+    @property
     def block(self) -> int:
         """Starts a block should have."""
 
@@ -59,6 +69,8 @@ class Threads:
     """Threads of this process: the kernels leave the interpreter free."""
 
     n_jobs: int | None = -1
+    client: Any = field(default=None, init=False)
+    dashboard: str | None = field(default=None, init=False)
 
     @property
     def block(self) -> int:
@@ -142,6 +154,9 @@ def _shift(prepared: Prepared, job: tuple[np.ndarray | range, Budget]) -> Gather
 class Joblib(_Elsewhere):
     """Whatever ``joblib.parallel_config`` says: processes, or another backend."""
 
+    client: Any = field(default="joblib", init=False)
+    dashboard: str | None = field(default=None, init=False)
+
     def each(
         self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
     ) -> Generator[tuple[int, Out], None, None]:
@@ -180,12 +195,27 @@ class Dask(_Elsewhere):
         self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
     ) -> Generator[tuple[int, Out], None, None]:
         """Do them on the workers."""
-        try:
-            from hypermodes.clusters import connected, each
-        except ImportError:
-            raise ImportError("client: a Dask cluster needs Dask: install hypermodes[dask]") from None
-        with connected(self.client) as client:
-            yield from each(client, function, shared, jobs)
+        with self.connected() as executor:
+            yield from _clusters().each(executor.client, function, shared, jobs)
+
+    @contextmanager
+    def connected(self) -> "Iterator[Dask]":
+        """The same with a client that is connected, while it is needed."""
+        with _clusters().connected(self.client) as client:
+            yield Dask(client)
+
+    @property
+    def dashboard(self) -> str | None:
+        """The address of the page that Dask's scheduler serves."""
+        return getattr(self.client, "dashboard_link", None)
+
+
+def _clusters() -> Any:
+    try:
+        from hypermodes import clusters
+    except ImportError:
+        raise ImportError("client: a Dask cluster needs Dask: install hypermodes[dask]") from None
+    return clusters
 
 
 def _sent(rows: np.ndarray) -> np.ndarray | range:
@@ -194,18 +224,41 @@ def _sent(rows: np.ndarray) -> np.ndarray | range:
     return range(low, high + 1) if (np.diff(rows) == 1).all() else rows
 
 
-def executor_of(client: Any, n_jobs: int | None) -> Executor:
-    """The executor for what the user gave as ``client``."""
+@contextmanager
+def executor_of(client: Any, n_jobs: int | None) -> Iterator[Executor]:
+    """The executor for what the user gave as ``client``, connected as long as it is needed.
+
+    What is no client, or an address where no scheduler answers, is refused before anything else is done.
+    """
     if client is None:
         workers(n_jobs)
-        return Threads(n_jobs)
-    if isinstance(client, str) and client == "joblib":
-        return Joblib()
-    if isinstance(client, str) and "://" in client:
-        return Dask(client)
-    if hasattr(client, "scatter") and hasattr(client, "submit") and hasattr(client, "ncores"):
-        return Dask(client)
+        yield Threads(n_jobs)
+    elif isinstance(client, str) and client == "joblib":
+        yield Joblib()
+    else:
+        given = client if _is_dask_client(client) else checked_address(client)
+        with Dask(given).connected() as executor:
+            yield executor
+
+
+def _is_dask_client(client: Any) -> bool:
+    """Whether it can do what is asked of a client of Dask; Dask itself need not be installed to say no."""
+    return all(hasattr(client, name) for name in ("scatter", "submit", "ncores"))
+
+
+def checked_address(client: Any) -> str:
+    """The address of a scheduler, or a word about what would be one."""
+    try:
+        if isinstance(client, str):
+            parts = urlsplit(client)
+            if parts.scheme == "inproc" or (parts.scheme in _SCHEMES and parts.hostname and parts.port):
+                return client
+    except ValueError:  # the port is no number
+        pass
     raise ValueError(
         "client: expected a dask.distributed.Client, the address of a scheduler (tcp://127.0.0.1:8786), "
         f'"joblib" or None; got {client!r}'
     )
+
+
+_SCHEMES = ("tcp", "tls", "ucx", "ws", "wss")  # of addresses that Dask knows

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from hypermodes.affinity import MatrixAffinity
 from hypermodes.chance import price
+from hypermodes.executors import executor_of
 from hypermodes.files import replacing, write_csv
 from hypermodes.homes import Homes, climb, find_homes, fitted_share, sums
 from hypermodes.hypergraph import Hypergraph
@@ -20,7 +21,6 @@ from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import Join, cut, grown, joined, largest_first
 from hypermodes.result import Mode, counted, plain
-from hypermodes.threads import workers
 from hypermodes.ties import Ties, connected_ties
 from hypermodes.tree import ModeTree, check_wanted
 
@@ -231,16 +231,17 @@ def cluster(
     ((1, 2, 3), (4, 5, 6))
     """
     _check(hypergraph, n_clusters, threshold)
-    workers(n_jobs)
-    parts = connected_ties(hypergraph)
-    with tracker(progress, sum(part.vertices.size for part in parts), "grouping") as advance:
-        found = []
-        for part in parts:
-            found.append(_found(part, n_jobs))
-            advance(part.vertices.size)
-    if not parts:
-        return _nothing(hypergraph)
-    leaves = _leaves(parts, found, n_jobs, client)
+    with executor_of(client, n_jobs) as executor:
+        parts = connected_ties(hypergraph)
+        n_members = sum(part.vertices.size for part in parts)
+        with tracker(progress, n_members, "grouping", executor.dashboard) as advance:
+            found = []
+            for part in parts:
+                found.append(_found(part, n_jobs))
+                advance(part.vertices.size)
+        if not parts:
+            return _nothing(hypergraph)
+        leaves = _leaves(parts, found, n_jobs, executor.client)
     tree, leaf, joins_made = _tree(hypergraph, parts, found, leaves)
     evidence = sum(homes.evidence for homes in found)
     labels = _spread(hypergraph.n_vertices, parts, [homes.labels for homes in found])

@@ -83,39 +83,39 @@ def find_modes(
     """
     affinity = as_affinity(subject)
     check_rules(dynamics, expansion, max_rounds)
-    executor = executor_of(client, n_jobs)
     hypergraph = affinity.hypergraph if isinstance(affinity, HyperedgeAffinity) else None
     budget = _budget(dynamics, expansion, max_rounds)
     if isinstance(starts, str) and starts != "peaks":
         raise ValueError(f'starts: expected labels of hyperedges, "peaks" or None; got {starts!r}')
     if resume and results is None:
         raise ValueError("resume: expected results=, the folder of the run to go on with; got None")
-    if budget is None:
-        if client is not None or results is not None:
-            raise ValueError(
-                "dynamics, expansion: with client or results, expected the defaults or their kind"
-            )
-        every = _positions(subject, affinity, starts)
-        found: list[Mode] = []
-        with tracker(progress, len(every), "shifting") as advance:
-            for position in every.tolist():
-                found.append(
-                    shift(affinity, position, dynamics=dynamics, expansion=expansion, max_rounds=max_rounds)
-                )
-                advance(1)
-        return collect(affinity, every, found, tol=dynamics.tol)
-    prepared = Prepared.of(affinity)
-    positions: np.ndarray | None = None
-    rows, start_of = np.arange(prepared.n_rows), prepared.class_of  # twins share their mode
-    if starts is not None:
-        positions = _positions(subject, affinity, starts)
-        rows, start_of = np.unique(prepared.class_of[positions], return_inverse=True)
-    block = REMOTE_BLOCK if results is not None else executor.block
-    kept = nullcontext() if results is None else Run(results, prepared, rows, budget, block, resume)
-    with kept as run, tracker(progress, start_of.size, "shifting") as advance:
-        gathered = _gathered(prepared, rows, budget, block, executor, run, advance)
-        if rows.size < start_of.size:
-            advance(start_of.size - rows.size)
+    if budget is None and (client is not None or results is not None):
+        raise ValueError("dynamics, expansion: with client or results, expected the defaults or their kind")
+    with executor_of(client, n_jobs) as executor:
+        if budget is None:
+            every = _positions(subject, affinity, starts)
+            found: list[Mode] = []
+            with tracker(progress, len(every), "shifting") as advance:
+                for position in every.tolist():
+                    found.append(
+                        shift(
+                            affinity, position, dynamics=dynamics, expansion=expansion, max_rounds=max_rounds
+                        )
+                    )
+                    advance(1)
+            return collect(affinity, every, found, tol=dynamics.tol)
+        prepared = Prepared.of(affinity)
+        positions: np.ndarray | None = None
+        rows, start_of = np.arange(prepared.n_rows), prepared.class_of  # twins share their mode
+        if starts is not None:
+            positions = _positions(subject, affinity, starts)
+            rows, start_of = np.unique(prepared.class_of[positions], return_inverse=True)
+        block = REMOTE_BLOCK if results is not None else executor.block
+        kept = nullcontext() if results is None else Run(results, prepared, rows, budget, block, resume)
+        with kept as run, tracker(progress, start_of.size, "shifting", executor.dashboard) as advance:
+            gathered = _gathered(prepared, rows, budget, block, executor, run, advance)
+            if rows.size < start_of.size:
+                advance(start_of.size - rows.size)
     table, start_mode = distinct(prepared, gathered, budget, n_jobs)
     del gathered
     edge_mode = start_mode[start_of]

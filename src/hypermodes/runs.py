@@ -54,6 +54,7 @@ class Run:
     ) -> None:
         self.path, self.block, self._n_rows = Path(path), block, prepared.n_rows
         self._sizes = [min(block, rows.size - low) for low in range(0, rows.size, block)]
+        _check_folder(self.path)
         try:
             (self.path / "blocks").mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -79,8 +80,8 @@ class Run:
         elif stored != wanted:
             apart = [name for name in wanted if stored.get(name) != wanted[name]]
             raise ValueError(
-                f"results: the run in {str(self.path)!r} is another one, of different "
-                f"{' and '.join(apart)}; expected the same call again, or another folder"
+                f"results: the run in {str(self.path)!r} is another one: not the same {', '.join(apart)}; "
+                "expected the same call again, or another folder"
             )
         self._id = hashlib.blake2b(json.dumps(wanted).encode(), digest_size=16).hexdigest()
 
@@ -146,6 +147,19 @@ class Run:
         self._lock.release()
 
 
+def _check_folder(path: Path) -> None:
+    """Refuse a folder that holds something else, such as the hypergraph itself."""
+    if path.is_dir() and not (path / "run.json").exists():
+        # What a run has that was interrupted before it had a description, or is just beginning.
+        own = ("blocks", "lock")
+        others = sorted(name for name in os.listdir(path) if name not in own and not name.startswith("."))
+        if others:
+            raise FileExistsError(
+                f"results: {str(path)!r} is no folder of a run, it holds {others[0]!r}; "
+                "expected one that is new, empty, or has a run"
+            )
+
+
 def _within(values: np.ndarray, low: int, high: int) -> bool:
     return values.size == 0 or bool(values.min() >= low and values.max() < high)
 
@@ -185,7 +199,10 @@ class _Lock:
             import fcntl
         except ImportError:
             raise OSError("results: needs a system with file locks (fcntl)") from None
-        self._file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (held until release)
+        try:
+            self._file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (held until release)
+        except OSError as error:
+            raise type(error)(f"results: cannot write to {str(path.parent)!r}: {error.strerror}") from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

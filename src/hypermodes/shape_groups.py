@@ -130,14 +130,16 @@ def group_shapes(
     """
     check_count("n_groups", n_groups)
     check_count("n_neighbors", n_neighbors)
-    executor_of(client, n_jobs)  # what is no client is refused before the work
-    given = read_silhouettes(shapes) if isinstance(shapes, str | os.PathLike) else _masks(shapes)
-    if not 2 <= len(given) <= MOST:
-        raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
-    if cache is not None:
-        make_folder(Path(cache))
-    names, contexts, thumbnails = _described(given, len(given), progress)
-    distances = shape_distances(contexts, cache=cache, n_jobs=n_jobs, client=client, progress=progress)
+    with executor_of(client, n_jobs) as executor:
+        given = read_silhouettes(shapes) if isinstance(shapes, str | os.PathLike) else _masks(shapes)
+        if not 2 <= len(given) <= MOST:
+            raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
+        if cache is not None:
+            make_folder(Path(cache))
+        names, contexts, thumbnails = _described(given, len(given), progress)
+        distances = shape_distances(
+            contexts, cache=cache, n_jobs=n_jobs, client=executor.client, progress=progress
+        )
     groups = group_affinity(
         distances, n_groups, kind="distance", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
     )

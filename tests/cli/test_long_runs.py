@@ -43,7 +43,7 @@ def test_a_run_is_kept_and_taken_up_again(run, meetings, folder, tmp_path):
     assert "holds a run already; say --resume" in err
     code, out, err = run("modes", meetings, "--results", kept, "--resume", "--starts", "peaks")
     assert code != 0
-    assert "is another one, of different starts" in err
+    assert "is another one: not the same starts" in err
     assert err.count("\n") == 1
 
 
@@ -51,7 +51,17 @@ def test_a_run_is_kept_and_taken_up_again(run, meetings, folder, tmp_path):
     ("options", "message"),
     [
         (("--resume",), "say --results FOLDER"),
-        (("--scheduler", "here"), "expected tcp://HOST:PORT; got 'here'"),
+        *(
+            (("--scheduler", address), f"expected tcp://HOST:PORT; got {address!r}")
+            for address in (
+                "here",
+                "http://127.0.0.1:8786",
+                "tcp://127.0.0.1",
+                "tcp://:8786",
+                "tcp://it:port",
+                "",
+            )
+        ),
     ],
 )
 def test_misuse_is_told(run, meetings, options, message, capsys):
@@ -62,7 +72,7 @@ def test_misuse_is_told(run, meetings, options, message, capsys):
 
 def test_a_cluster_is_asked_and_gives_the_same(run, meetings, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
-    monkeypatch.setattr("hypermodes.clusters.PATIENCE", 1)
+    monkeypatch.setattr("hypermodes.clusters.ANSWER", 1)
     code, _, err = run("modes", meetings, "--scheduler", "tcp://127.0.0.1:9")
     assert code != 0
     assert err == "hypermodes: client: no Dask scheduler answers at 'tcp://127.0.0.1:9'\n"

@@ -1,5 +1,6 @@
 """The command line: one file a command. Everything heavy is imported when a command runs."""
 
+import logging
 import os
 import signal
 import sys
@@ -20,6 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             _never_fail_to_print()
             arguments = make_parser().parse_args(argv)
+            if getattr(arguments, "scheduler", None):
+                # Dask logs a page about a scheduler that is gone, and we say it in a line.
+                logging.getLogger("distributed.client").addFilter(_nothing_of)
             with _terminated_like_interrupted():
                 return int(arguments.run(arguments) or FINE)
         finally:
@@ -39,6 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, ImportError, OSError) as error:
         say(f"hypermodes: {one_line(error).removeprefix('path: ')}")  # which is the library's word for it
         return BAD_INPUT
+
+
+def _nothing_of(record: logging.LogRecord) -> bool:
+    return False
 
 
 def _never_fail_to_print() -> None:

@@ -178,9 +178,12 @@ def whole(least: int) -> Callable[[str], int]:
 
 def scheduler_address(text: str) -> str:
     """The address of a Dask scheduler."""
-    if "://" not in text:
-        raise argparse.ArgumentTypeError(f"expected tcp://HOST:PORT; got {text!r}")
-    return text
+    from hypermodes.executors import checked_address
+
+    try:
+        return checked_address(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected tcp://HOST:PORT; got {text!r}") from None
 
 
 def share(text: str) -> float:

@@ -193,8 +193,10 @@ class NeighbourSearch:
     def _sent(self, search: Exact, k: int, client: Any) -> Iterator[Block]:
         """The neighbours of all points, found elsewhere."""
         jobs = ((i, (own, k)) for i, own in enumerate(search.shares(k)))
-        executor = executor_of(client, 1)
-        with closing(executor.each(_found, replace(search, threads=1), jobs)) as done:
+        with (
+            executor_of(client, 1) as executor,
+            closing(executor.each(_found, replace(search, threads=1), jobs)) as done,
+        ):
             for _, block in done:
                 yield block
 

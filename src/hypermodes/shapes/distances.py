@@ -58,7 +58,6 @@ def shape_distances(
     O(n²) in time, some 60 µs a pair and core. Memory: the table, twice the contexts again (a copy in order
     and their Fourier transform), and a few blocks of 64 rows.
     """
-    executor = executor_of(client, n_jobs)
     contexts = _checked(contexts)
     n = len(contexts)
     # In the order of what they are, not of how they came: that order plays no part in the answer.
@@ -66,7 +65,10 @@ def shape_distances(
     shapes = _Shapes(np.ascontiguousarray(contexts[order]))
     kept = None if cache is None else _Kept.at(Path(cache), shapes.contexts)
     table = np.zeros((n, n), dtype=np.float32)
-    with tracker(progress, n * (n - 1) // 2, "comparing shapes") as advance:
+    with (
+        executor_of(client, n_jobs) as executor,
+        tracker(progress, n * (n - 1) // 2, "comparing shapes", executor.dashboard) as advance,
+    ):
 
         def taken(begin: int, rows: np.ndarray) -> None:
             table[begin : begin + len(rows), begin:] = rows
