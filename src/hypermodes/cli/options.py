@@ -37,7 +37,9 @@ def command(
 
 
 def add_input(
-    parser: argparse.ArgumentParser, what: str = "a hypergraph", formats: Sequence[str] = HYPERGRAPH_FORMATS
+    parser: argparse.ArgumentParser,
+    what: str = "a hypergraph, or the folder of one",
+    formats: Sequence[str] = HYPERGRAPH_FORMATS,
 ) -> None:
     """Add the file to read and what it is."""
     parser.add_argument("file", metavar="FILE", help=f"{what}; - for standard input")
