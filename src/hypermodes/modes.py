@@ -94,16 +94,7 @@ def find_modes(
     with executor_of(client, n_jobs) as executor:
         if budget is None:
             every = _positions(subject, affinity, starts)
-            found: list[Mode] = []
-            with tracker(progress, len(every), "shifting") as advance:
-                for position in every.tolist():
-                    found.append(
-                        shift(
-                            affinity, position, dynamics=dynamics, expansion=expansion, max_rounds=max_rounds
-                        )
-                    )
-                    advance(1)
-            return collect(affinity, every, found, tol=dynamics.tol)
+            return _one_by_one(affinity, every, dynamics, expansion, max_rounds, progress)
         prepared = Prepared.of(affinity)
         positions: np.ndarray | None = None
         rows, start_of = np.arange(prepared.n_rows), prepared.class_of  # twins share their mode
@@ -124,6 +115,25 @@ def find_modes(
         edge_mode[positions] = start_mode[start_of]
     edge_mode.flags.writeable = False
     return ModeSet(table, edge_mode, hypergraph)
+
+
+def _one_by_one(
+    affinity: Affinity,
+    starts: np.ndarray,
+    dynamics: Dynamics,
+    expansion: Expansion,
+    max_rounds: int,
+    progress: Progress,
+) -> ModeSet:
+    """Shift every start in the readable layer, by any rules."""
+    found: list[Mode] = []
+    with tracker(progress, len(starts), "shifting") as advance:
+        for start in starts.tolist():
+            found.append(
+                shift(affinity, start, dynamics=dynamics, expansion=expansion, max_rounds=max_rounds)
+            )
+            advance(1)
+    return collect(affinity, starts, found, tol=dynamics.tol)
 
 
 def _gathered(
