@@ -37,7 +37,7 @@ def test_faces_of_hyperedges(hypergraph, size, seed):
     prepared = Prepared.of(affinity)
     size = min(size, prepared.n_rows)
     points = some_supports(prepared.n_rows, size, seed)
-    ours = curvature._faces(prepared, points, size)
+    ours = curvature._faces(prepared, points.rows.reshape(-1, size))
     # Sums of ten vertices at most, each product rounded a few times.
     np.testing.assert_allclose(ours, expected_faces(affinity, prepared, points, size), rtol=1e-13, atol=0)
 
@@ -49,7 +49,7 @@ def test_faces_of_a_matrix(size):
     affinity = hm.MatrixAffinity(matrix + matrix.T)
     prepared = Prepared.of(affinity)
     points = some_supports(12, size, size)
-    ours = curvature._faces(prepared, points, size)
+    ours = curvature._faces(prepared, points.rows.reshape(-1, size))
     np.testing.assert_array_equal(ours, expected_faces(affinity, prepared, points, size))
 
 
@@ -58,9 +58,9 @@ def test_each_support_is_by_itself():
     hypergraph = hm.knn_hypergraph(np.random.default_rng(1).random((40, 2)), 6)
     prepared = Prepared.of(hm.HyperedgeAffinity(hypergraph))
     points = some_supports(prepared.n_rows, 7, 2, count=9)
-    together = curvature._faces(prepared, points, 7)
+    together = curvature._faces(prepared, points.rows.reshape(-1, 7))
     for k in range(9):
-        alone = curvature._faces(prepared, points.take(np.array([k])), 7)
+        alone = curvature._faces(prepared, points.rows[None, 7 * k : 7 * (k + 1)])
         assert alone.tobytes() == together[k].tobytes()
 
 

@@ -76,12 +76,14 @@ def test_rearranged_and_transposed_are_those_of_scipy(lists, random, left_out):
     random.shuffle(order)
     random.shuffle(columns)
     place = np.array([NOWHERE if v in left_out else columns.index(v) for v in range(5)], np.int32)
-    new_ptr, new_items = rearranged(ptr, items, np.array(order, np.int64), place)
+    new_ptr, new_items = rearranged(
+        ptr, items, np.array(order, np.int64), place, np.empty(items.size, np.int32)
+    )
     ours = sp.csr_array((np.ones(new_items.size), new_items, new_ptr), shape=matrix.shape)
     expected = matrix.toarray()[order][:, columns]
     expected[:, [columns.index(v) for v in left_out]] = 0
     assert (ours.toarray() == expected).all()
-    by_column, rows = transposed(new_ptr, new_items, 5)
+    by_column, rows = transposed(new_ptr, new_items, 5, np.empty(items.size, np.int32))
     turned = sp.csc_array(ours)
     turned.sort_indices()
     assert by_column.tolist() == turned.indptr.tolist()

@@ -31,10 +31,9 @@ class Points(NamedTuple):
 
     def take(self, chosen: np.ndarray) -> "Points":
         """The chosen points, in this order."""
-        sizes = np.diff(self.ptr)[chosen]
-        ptr = np.concatenate(([0], np.cumsum(sizes)))
-        where = np.repeat(self.ptr[chosen] - ptr[:-1], sizes) + np.arange(ptr[-1])
-        return Points(ptr, self.rows[where], self.shares[where])
+        from hypermodes._kernels.copying import chosen_points
+
+        return Points(*chosen_points(*self, chosen))
 
 
 @dataclass(frozen=True)
@@ -115,6 +114,15 @@ class Prepared:
             self._scratch.work = workspace(self.graph)
         return self._scratch.work
 
+    def room(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for rows and shares, of this thread as well: what is found is copied out of it at once.
+
+        Memory that is not written to is never used, and what is asked for anew must be cleared anew.
+        """
+        if getattr(self._scratch, "rows", np.empty(0)).size < size:
+            self._scratch.rows, self._scratch.shares = np.empty(size, np.int64), np.empty(size)
+        return self._scratch.rows, self._scratch.shares
+
 
 class Found(NamedTuple):
     """Where each start ended."""
@@ -183,9 +191,9 @@ def _shift_block(
     from hypermodes._kernels.shifting import shift_block
 
     n = block.ptr.size - 1
-    # Memory that is not written to is never used. A start may be larger than what it could grow to.
-    room = int(np.maximum(np.diff(block.ptr), budget.max_support).sum())
-    found = Points(np.zeros(n + 1, np.int64), np.empty(room, np.int64), np.empty(room))
+    # A start may be larger than what it could grow to.
+    most = int(np.maximum(np.diff(block.ptr), budget.max_support).sum())
+    found = Points(np.zeros(n + 1, np.int64), *prepared.room(most))
     notes = np.zeros((n, TIE_CURVATURE))
     shift_block(
         *prepared.arrays, prepared.workspace(), block, fresh, budget.tol, budget.limits, stop,

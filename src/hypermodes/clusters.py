@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -26,8 +26,6 @@ _TRIES = (
 )
 _MOST = 8  # jobs a message
 _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
-
-_MOMENT = 0.01  # seconds between looks at what is back; workers have two more messages meanwhile
 _LOST = object()
 _ALIGNED = 64  # bytes: where arrays begin in a file
 
@@ -81,7 +79,7 @@ def each(
     run, left = f"hypermodes-{uuid4().hex}", deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
-    done = as_completed(loop=client.loop, raise_errors=False)
+    done = _coming_back(client, running)
     n_sent, n_done, width = 0, 0, _width(client, PATIENCE)
     folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
     try:
@@ -97,7 +95,11 @@ def each(
                 done.add(future)
             if not running:
                 return
-            future = _next(client, done)
+            try:
+                future = next(done)
+            except TimeoutError:  # it may only be time to look who is there
+                width, done = _width(client, LONGER), _coming_back(client, running)
+                continue
             several = running.pop(future)
             try:
                 outcomes = _outcome(client, future)
@@ -237,15 +239,9 @@ def _width(client: Any, patience: float) -> int:
     return 3 * max(1, sum(cores.values()))
 
 
-def _next(client: Any, done: as_completed) -> Any:
-    """Wait for a message to come back, as long as there are workers, or some come in time."""
-    since = monotonic()
-    while not done.has_ready():
-        if monotonic() - since > PATIENCE:
-            _width(client, LONGER)
-            since = monotonic()
-        sleep(_MOMENT)
-    return next(done)
+def _coming_back(client: Any, running: Iterable[Any]) -> as_completed:
+    """Messages as they come back, and those that are added; a TimeoutError now and then, if none does."""
+    return as_completed(list(running), loop=client.loop, raise_errors=False, timeout=PATIENCE)
 
 
 def _outcome(client: Any, future: Any) -> Any:

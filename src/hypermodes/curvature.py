@@ -50,8 +50,8 @@ def curvatures(prepared: Prepared, points: Points, n_jobs: int | None = 1) -> np
 
 
 def _of_one_size(prepared: Prepared, points: Points, chosen: np.ndarray, size: int) -> np.ndarray:
-    faces = _faces(prepared, points.take(chosen), size)
     rows = points.rows[points.ptr[chosen][:, None] + np.arange(size)]
+    faces = _faces(prepared, rows)
     count = prepared.graph.twins[rows]
     root = np.sqrt(count)
     own = np.einsum("kaa->ka", faces)
@@ -70,47 +70,9 @@ def _of_one_size(prepared: Prepared, points: Points, chosen: np.ndarray, size: i
     return apart
 
 
-def _faces(prepared: Prepared, points: Points, size: int) -> np.ndarray:
-    """Dense faces M_S of supports of one size, stacked."""
-    graph, rows = prepared.graph, points.rows
-    entries = graph.row_ptr[rows + 1] - graph.row_ptr[rows]
-    begin = np.concatenate(([0], np.cumsum(entries)))
-    where = np.repeat(graph.row_ptr[rows] - begin[:-1], entries) + np.arange(begin[-1])
-    owner, columns = np.repeat(np.arange(rows.size), entries), graph.row_idx[where]
-    if graph.rate.size == 0:  # a matrix: keep the entries whose column is in the same support
-        own = np.arange(rows.size) // size * graph.twins.size + rows
-        keys = owner // size * graph.twins.size + columns
-        order = np.argsort(own)
-        found = np.minimum(np.searchsorted(own, keys, sorter=order), rows.size - 1)
-        match = np.flatnonzero(own[order[found]] == keys)
-        faces = np.zeros(rows.size * size)
-        faces[owner[match] * size + order[found[match]] % size] = graph.row_val[where[match]]
-        return faces.reshape(-1, size, size)
-    faces = _overlaps(owner, columns, rows.size, size)
-    rate = graph.rate[rows].reshape(-1, size)
-    faces *= rate[:, :, None] + rate[:, None, :]
-    twins = graph.twins[rows].reshape(-1, size)
-    np.einsum("kaa->ka", faces)[:] = 2 * rate * entries.reshape(-1, size) * (1 - 1 / twins)
+def _faces(prepared: Prepared, supports: np.ndarray) -> np.ndarray:
+    """Dense faces M_S of supports of one size, a row each, stacked."""
+    from hypermodes._kernels.shifting import dense_faces
+
+    faces: np.ndarray = dense_faces(*prepared.arrays, prepared.workspace(), supports)
     return faces
-
-
-def _overlaps(owner: np.ndarray, vertices: np.ndarray, n_rows: int, size: int) -> np.ndarray:
-    """How many vertices any two rows of one support share; every ``size`` rows are a support.
-
-    Incidences are sorted by support, vertex and row, as one number each: the rows of a support that share a
-    vertex then follow one another.
-    """
-    row_bits, vertex_bits = (size - 1).bit_length(), int(vertices.max(initial=0)).bit_length()
-    support, row = np.divmod(np.arange(n_rows), size)
-    packed = (support << (vertex_bits + row_bits) | row)[owner] | vertices.astype(np.int64) << row_bits
-    packed.sort(kind="stable")  # merges: rows are in order, and so are supports
-    vertex, row = packed >> row_bits, packed & ((1 << row_bits) - 1)
-    line = ((vertex >> vertex_bits) * size + row) * size
-    shared = np.zeros(n_rows * size)
-    for lag in range(1, size):
-        first = np.flatnonzero(vertex[lag:] == vertex[:-lag])
-        if first.size == 0:
-            break
-        np.add.at(shared, line[first] + row[first + lag], 1.0)
-    above = shared.reshape(-1, size, size)
-    return above + above.transpose(0, 2, 1)

@@ -45,22 +45,23 @@ def _hypergraph(incidence: sp.csc_array, rate: np.ndarray) -> tuple[Any, np.ndar
 
     n_vertices, n_edges = incidence.shape
     ptr, vertices = _indices(incidence)
-    vertex_ptr, edges = transposed(ptr, vertices, n_vertices)
+    both = np.empty(2 * vertices.size, np.int32)  # the same memory for both orientations, before and after
+    by_edge, by_vertex = both[: vertices.size], both[vertices.size :]
+    vertex_ptr, _ = transposed(ptr, vertices, n_vertices, by_vertex)
     lonely = np.diff(vertex_ptr) <= 1
     first = first_alike(ptr, vertices, unlocked(rate).view(np.int64), lonely)
     kept, near = first == np.arange(n_edges), np.arange(n_edges)
     near_vertices = np.arange(n_vertices)
     if vertices.size >= _ORDERED and n_edges + n_vertices <= _NODES:
-        meets = np.concatenate((vertices, edges))
-        meets[: vertices.size] += n_edges
-        order = _order(np.concatenate((ptr, ptr[-1] + vertex_ptr[1:])), meets)
+        np.add(vertices, n_edges, out=by_edge)  # vertices are nodes after all hyperedges
+        order = _order(np.concatenate((ptr, ptr[-1] + vertex_ptr[1:])), both)
         is_edge = order < n_edges
         near, near_vertices = order[is_edge].astype(np.int64), order[~is_edge] - n_edges
     near = near[kept[near]]
     place = np.empty(n_vertices, np.int32)
     place[near_vertices] = np.arange(n_vertices)
-    ptr, vertices = rearranged(ptr, vertices, near, np.where(lonely, NOWHERE, place))
-    vertex_ptr, edges = transposed(ptr, vertices, n_vertices)
+    ptr, vertices = rearranged(ptr, vertices, near, np.where(lonely, NOWHERE, place), by_edge)
+    vertex_ptr, edges = transposed(ptr, vertices, n_vertices, by_vertex)
     row_of = np.empty(n_edges, np.int64)
     row_of[near] = np.arange(near.size)
     row_of = row_of[first]

@@ -86,20 +86,18 @@ def _sizes(prepared: Prepared, points: Points) -> np.ndarray:
 
 def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | None = 1) -> ModeTable:
     """Write modes of classes as modes of hyperedges, with their certificates."""
+    from hypermodes._kernels.copying import over_members
+
     points, notes = with_curvatures(prepared, found, n_jobs)
     critical = notes[:, [SPREAD, EXCESS]].max(axis=1, initial=0.0) <= budget.tol * notes[:, DENSITY]
     members_ptr, members = prepared.members
-    counts = members_ptr[points.rows + 1] - members_ptr[points.rows]
-    edges_ptr = np.concatenate(([0], np.cumsum(counts)))
-    edges = members[np.repeat(members_ptr[points.rows] - edges_ptr[:-1], counts) + np.arange(edges_ptr[-1])]
-    weights = np.repeat(points.shares / counts, counts)
-    ptr = edges_ptr[points.ptr]
+    ptr, edges, weights = over_members(*points, members_ptr, members)
     owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order = np.argsort(owner * prepared.class_of.size + edges, kind="stable")  # most are in order already
     worst = notes[:, WORST].astype(np.int64)
     return ModeTable(
         ptr=ptr,
-        support=edges[order].astype(np.int64),
+        support=edges[order],
         weights=weights[order],
         density=notes[:, DENSITY],
         spread=notes[:, SPREAD],

@@ -26,18 +26,21 @@ def in_patches(ptr, meets, most):
     return order
 
 
-def rearranged(ptr, indices, order, place):
-    """Rows of a sparse matrix in this order, and columns at these places or NOWHERE, as (ptr, indices)."""
-    new_ptr, new_indices = np.zeros(order.size + 1, np.int64), np.empty(indices.size, np.int32)
-    _rearrange(ptr, indices, order, place, new_ptr, new_indices)
-    return new_ptr, new_indices[: new_ptr[-1]]
+def rearranged(ptr, indices, order, place, room):
+    """Rows of a sparse matrix in this order, and columns at these places or NOWHERE, as (ptr, indices).
+
+    Indices are written into the room for them.
+    """
+    new_ptr = np.zeros(order.size + 1, np.int64)
+    _rearrange(ptr, indices, order, place, new_ptr, room)
+    return new_ptr, room[: new_ptr[-1]]
 
 
-def transposed(ptr, indices, n_columns):
-    """Rows of each column of a sparse matrix, in order, as (ptr, rows)."""
-    ends, rows = np.zeros(n_columns + 2, np.int64), np.empty(indices.size, np.int32)
-    _transpose(ptr, indices, ends, rows)
-    return ends[:-1], rows
+def transposed(ptr, indices, n_columns, room):
+    """Rows of each column of a sparse matrix, in order, as (ptr, rows). Rows are written into the room."""
+    ends = np.zeros(n_columns + 2, np.int64)
+    _transpose(ptr, indices, ends, room)
+    return ends[:-1], room[: ends[-2]]
 
 
 @njit(**OPTIONS)

@@ -139,6 +139,16 @@ def dense_face(graph, rate, entries, work, rows):
     return face
 
 
+@njit(**OPTIONS)
+def dense_faces(graph, rate, entries, work, supports):
+    """The same for many supports of one size, stacked."""
+    n, size = supports.shape
+    faces = np.empty((n, size, size))
+    for k in range(n):
+        faces[k] = dense_face(graph, rate, entries, work, supports[k])
+    return faces
+
+
 @njit(**INNER)
 def _votes(graph, rate, entries, work, support, p, value, candidates, n):
     """The mode mass each candidate meets, found by walking around every member in turn, and its gain."""
