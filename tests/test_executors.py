@@ -11,6 +11,7 @@ from collections import Counter, deque
 from contextlib import nullcontext
 from queue import SimpleQueue
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -199,23 +200,56 @@ def _path():
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """A scheduler and two workers, processes of their own, on loopback."""
-    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as cluster:
-        yield cluster
+def client():
+    """Of a scheduler and two workers, processes of their own, on loopback."""
+    pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    with hm.local_cluster(2) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
-def client(cluster):
-    with cluster.get_client() as client:
-        yield client
+def cluster(client):
+    return client.cluster
 
 
 def pids(client):
     return list(client.run(os.getpid).values())
+
+
+def test_a_local_cluster_is_reached_from_this_machine_alone(client):
+    assert set(client.ncores().values()) == {1}
+    addresses = [client.scheduler.address, client.dashboard_link, *client.ncores()]
+    assert {urlsplit(address).hostname for address in addresses} == {"127.0.0.1"}
+
+
+def test_a_local_cluster_leaves_nothing_behind(monkeypatch):
+    """Settings are there as long as it is. It is one of threads, which is started at once."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    from dask import config
+
+    given = {}
+
+    def started(**settings):
+        given.update(settings)
+        return there(**{**settings, "processes": False, "protocol": "tcp://"})
+
+    there = distributed.LocalCluster
+    monkeypatch.setattr(distributed, "LocalCluster", started)
+    with config.set({"distributed.admin.tick.interval": "20ms", "distributed.worker.profile.enabled": True}):
+        with hm.local_cluster(1) as client:
+            assert config.get("distributed.admin.tick.interval") == "500ms"
+            assert hm.find_modes(hm.Hypergraph.from_edges([[1, 2], [2, 3]]), client=client, progress=True)
+        assert config.get("distributed.admin.tick.interval") == "20ms"
+        assert config.get("distributed.worker.profile.enabled") is True
+    assert client.status == "closed"
+    assert given["processes"]
+    assert given["host"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("n_workers", [0, 1.5, True, "two"])
+def test_a_number_of_workers_that_is_none_is_refused(n_workers):
+    with pytest.raises(ValueError, match="n_workers: expected a number of processes, or -1"):
+        hm.local_cluster(n_workers).__enter__()
 
 
 def test_a_cluster_gives_the_same_from_memory_and_from_disk(

@@ -16,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hypermodes as hm
-from hypermodes import FolderWriter, Hypergraph, columns, find_modes, write_folder
+from hypermodes import FolderWriter, Hypergraph, batch, columns, find_modes, write_folder
 from hypermodes.annotations import Annotations, Records
+from hypermodes.batch import Budget, Prepared
+from hypermodes.gathering import shift_rows
 from hypermodes.layout import lay_out
 from strategies import hypergraphs
 
@@ -173,6 +175,41 @@ def test_memory_does_not_grow_with_the_incidences(tmp_path):
     assert np.array_equal(modes.edge_mode, again.edge_mode)
     assert on_disk > 16 * n * width
     assert max(written, used) < on_disk / 3
+
+
+def pages_of(path):
+    """Kilobytes of each file below that this process has in memory."""
+    held, name = {}, ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        words = line.split()
+        if words[0] == "Rss:":
+            held[name] = held.get(name, 0) + int(words[1])
+        elif not words[0].endswith(":"):
+            name = words[-1]
+    return sum(kilobytes for name, kilobytes in held.items() if name.startswith(str(path)))
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/smaps").exists(), reason="looks at the memory of a process as Linux has it"
+)
+def test_what_was_read_is_let_go_when_it_is_much(tmp_path, monkeypatch):
+    """Dask ends workers that have too much memory, and counts what they have read in place."""
+    rng = np.random.default_rng(0)
+    write_folder(hm.knn_hypergraph(rng.random((30_000, 2)), 8), tmp_path / "near")
+    prepared = Prepared.of(hm.HyperedgeAffinity(hm.open(tmp_path / "near")))
+    some = range(0, 30_000, 10)
+    before = shift_rows(prepared, some, Budget())
+    assert pages_of(tmp_path) > 1000
+    monkeypatch.setattr(batch, "_READ", -(10**12))  # whatever there is is much
+    after = shift_rows(prepared, some, Budget())
+    assert pages_of(tmp_path) < 100
+    for one, other in zip(
+        (*before.found.points, *before[1:]), (*after.found.points, *after[1:]), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+    monkeypatch.setattr(batch, "_READ", 1 << 12)
+    few = Prepared.of(hm.HyperedgeAffinity(hm.open(tmp_path / "near"))).at_once
+    assert 1 <= few < 10  # a start here reads some hundred entries
 
 
 def test_names_keep_their_types(tmp_path):

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hypermodes.interop.networkx import to_networkx as to_networkx
     from hypermodes.interop.xgi import from_xgi as from_xgi
     from hypermodes.interop.xgi import to_xgi as to_xgi
+    from hypermodes.local_cluster import local_cluster as local_cluster
     from hypermodes.matching import Matching as Matching
     from hypermodes.matching import match as match
     from hypermodes.matching import match_affinity as match_affinity
@@ -120,6 +121,7 @@ _HOME = {
     "group_affinity": "affinity_groups",
     "group_shapes": "shape_groups",
     "knn_hypergraph": "construct.points",
+    "local_cluster": "local_cluster",
     "match": "matching",
     "match_affinity": "matching",
     "match_groups": "matching",

@@ -8,18 +8,19 @@ twin hyperedges (see `_kernels.graph`).
 
 import hashlib
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity
-from hypermodes.columns import digest_of, unlocked
+from hypermodes.columns import digest_of, let_go, resident, unlocked
 from hypermodes.folder import folder_of, reopen
 from hypermodes.layout import lay_out
 
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
+_READ = 1 << 26  # bytes of a folder to read before they are let go
 
 
 class Points(NamedTuple):
@@ -63,6 +64,7 @@ class Prepared:
     graph: Any
     class_of: np.ndarray
     source: tuple[str, str] | None = None
+    resident_before: float = field(default_factory=resident, repr=False)
 
     @classmethod
     def of(cls, affinity: Affinity) -> Self:
@@ -122,6 +124,24 @@ class Prepared:
         if getattr(self._scratch, "rows", np.empty(0)).size < size:
             self._scratch.rows, self._scratch.shares = np.empty(size, np.int64), np.empty(size)
         return self._scratch.rows, self._scratch.shares
+
+    @cached_property
+    def at_once(self) -> int:
+        """Starts to shift at once; of a folder no more than read some 64 MB.
+
+        A start goes through the rows of its vertices, and looks at the vertices of as many more.
+        """
+        if not self.source:
+            return BLOCK
+        n_entries, n_vertices = self.graph.row_idx.size, self.graph.vertex_ptr.size - 1
+        read = 16 * n_entries**2 / (self.n_rows * max(1, n_vertices))
+        return int(max(1, min(BLOCK, _READ // max(1, read))))
+
+    def let_go(self) -> None:
+        """Give back what was read of a folder, if it is much: however large it is, a process stays small."""
+        if self.source and resident() > self.resident_before + _READ:
+            for array in self.graph:
+                let_go(array)
 
 
 class Found(NamedTuple):

@@ -1,6 +1,7 @@
 """Columns on disk: plain ``.npy`` files, written piece by piece and read in place, never unpickled."""
 
 import hashlib
+import mmap
 import os
 import stat
 from pathlib import Path
@@ -116,3 +117,24 @@ def unlocked(array: np.ndarray) -> np.ndarray:
     if array.flags.writeable:
         return array
     return np.asarray(_Window(array)) if array.size else array.copy()
+
+
+def resident() -> float:
+    """Bytes of files that this process has in memory, libraries among them; infinite if nobody can tell."""
+    try:
+        return float(Path("/proc/self/statm").read_bytes().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return np.inf
+
+
+def let_go(array: np.ndarray) -> None:
+    """Give back the pages of a column that have been read; they come again when they are needed.
+
+    The system keeps them for as long as it has room. But who looks at the memory of a process, as Dask does
+    to end those that have too much, counts all that it has read.
+    """
+    memory: Any = array
+    while isinstance(memory, np.ndarray | _Window):
+        memory = memory.array if isinstance(memory, _Window) else memory.base
+    if isinstance(memory, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        memory.madvise(mmap.MADV_DONTNEED)

@@ -26,11 +26,11 @@ def shift_rows(
     """Shift a block of rows: what is done in threads, or elsewhere. Doing it again changes nothing."""
     rows = np.asarray(rows)
     gathering = Gathering(rows.size)
-    for low in range(
-        0, rows.size, batch.BLOCK
-    ):  # the kernels ask for room for the largest supports there are
-        starts = single_starts(rows[low : low + batch.BLOCK])
+    size = prepared.at_once  # the kernels ask for room for the largest supports there are
+    for low in range(0, rows.size, size):
+        starts = single_starts(rows[low : low + size])
         gathering.add(low, _collapsed(batch.shift_all(prepared, starts, budget, stop)))
+        prepared.let_go()
     return gathering.result()
 
 

@@ -1,0 +1,79 @@
+"""A Dask cluster of this machine, for as long as it is needed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hypermodes.threads import workers
+
+HOST = "127.0.0.1"  # workers run whatever a client sends: nobody else may be one
+SETTINGS = {
+    # The profiler looks at Python's stack a hundred times a second, and kernels have none; event loops are
+    # looked at fifty times. That is three hundredths of a core for each worker, all the time.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    # Else a worker that is down 15 s after it was lost once is given up, if only because it was lost again.
+    "distributed.deploy.lost-worker-timeout": "1h",
+}
+
+
+@contextmanager
+def local_cluster(n_workers: int | None = -1) -> Iterator[Any]:
+    """Start a scheduler and worker processes of one thread each, which only this machine can reach.
+
+    Threads do the same work on one machine with less effort; this is for trying out what is to run on many,
+    and for work that should survive the death of a process.
+
+    Parameters
+    ----------
+    n_workers : int
+        Processes; -1 for as many as there are cores.
+
+    Yields
+    ------
+    dask.distributed.Client
+        What to give as ``client``; needs ``hypermodes[dask]``. Dask's pages, which need bokeh as well, are at
+        ``client.dashboard_link``.
+
+    Notes
+    -----
+    Workers that die are started again. Dask's profiler is off and its event loops are watched twice a second:
+    `SETTINGS` are in Dask's configuration as long as the cluster is there, for all of this process.
+
+    Workers import the script that starts them. It must do so where a worker does not come by, under
+    ``if __name__ == "__main__":``.
+
+    Examples
+    --------
+    >>> import hypermodes as hm
+    >>> H = hm.Hypergraph.from_edges([[1, 2, 3], [2, 3, 4], [1, 3, 4], [5, 6], [6, 7]])
+    >>> with hm.local_cluster(2) as client:  # doctest: +SKIP
+    ...     modes = hm.find_modes(H, client=client)
+    """
+    count = _checked(n_workers)
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ImportError("local_cluster: needs Dask: install hypermodes[dask]") from None
+    with (
+        dask.config.set(SETTINGS),
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            host=HOST,
+            dashboard_address=f"{HOST}:0",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _checked(n_workers: int | None) -> int:
+    try:
+        return workers(n_workers)
+    except ValueError:
+        raise ValueError(
+            f"n_workers: expected a number of processes, or -1 for all cores; got {n_workers!r}"
+        ) from None
