@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity
-from hypermodes.columns import digest_of, let_go, resident, unlocked
+from hypermodes.columns import Held, digest_of, unlocked
 from hypermodes.folder import folder_of, reopen
 from hypermodes.layout import lay_out
 
@@ -64,7 +64,7 @@ class Prepared:
     graph: Any
     class_of: np.ndarray
     source: tuple[str, str] | None = None
-    resident_before: float = field(default_factory=resident, repr=False)
+    _scratch: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
     @classmethod
     def of(cls, affinity: Affinity) -> Self:
@@ -104,10 +104,6 @@ class Prepared:
         sizes = np.bincount(self.class_of, minlength=self.n_rows)
         return np.concatenate(([0], np.cumsum(sizes))), np.argsort(self.class_of, kind="stable")
 
-    @cached_property
-    def _scratch(self) -> threading.local:
-        return threading.local()
-
     def workspace(self) -> Any:
         """Scratch arrays of this thread, made when it first asks."""
         from hypermodes._kernels.graph import workspace
@@ -121,13 +117,14 @@ class Prepared:
 
         Memory that is not written to is never used, and what is asked for anew must be cleared anew.
         """
-        if getattr(self._scratch, "rows", np.empty(0)).size < size:
-            self._scratch.rows, self._scratch.shares = np.empty(size, np.int64), np.empty(size)
-        return self._scratch.rows, self._scratch.shares
+        if not hasattr(self._scratch, "room") or self._scratch.room[0].size < size:
+            self._scratch.room = np.empty(size, np.int64), np.empty(size)
+        room: tuple[np.ndarray, np.ndarray] = self._scratch.room
+        return room
 
     @cached_property
     def at_once(self) -> int:
-        """Starts to shift at once; of a folder no more than read some 64 MB.
+        """Starts to shift at once; of a folder no more than read some 64 MB, if rows that meet lie together.
 
         A start goes through the rows of its vertices, and looks at the vertices of as many more.
         """
@@ -137,11 +134,10 @@ class Prepared:
         read = 16 * n_entries**2 / (self.n_rows * max(1, n_vertices))
         return int(max(1, min(BLOCK, _READ // max(1, read))))
 
-    def let_go(self) -> None:
-        """Give back what was read of a folder, if it is much: however large it is, a process stays small."""
-        if self.source and resident() > self.resident_before + _READ:
-            for array in self.graph:
-                let_go(array)
+    @cached_property
+    def held(self) -> Held:
+        """What was read of a folder: however large it is, a process that looks now and then stays small."""
+        return Held(self.graph if self.source else (), _READ)
 
 
 class Found(NamedTuple):

@@ -4,6 +4,7 @@ import hashlib
 import mmap
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -119,22 +120,36 @@ def unlocked(array: np.ndarray) -> np.ndarray:
     return np.asarray(_Window(array)) if array.size else array.copy()
 
 
-def resident() -> float:
-    """Bytes of files that this process has in memory, libraries among them; infinite if nobody can tell."""
+class Held:
+    """What a process has in memory of columns that it reads in place; let go when it is much.
+
+    The system keeps pages for as long as it has room, and they come again when they are needed. But who looks
+    at the memory of a process, as Dask does to end those that have too much, counts all that it has read.
+    """
+
+    def __init__(self, columns: Iterable[np.ndarray], most: int) -> None:
+        self.memory = [found for found in map(_mapping_of, columns) if found is not None]
+        self.most, self.rest = most, -np.inf
+
+    def look(self) -> None:
+        """Give back what was read, if it came to ``most`` bytes or nobody can tell."""
+        if self.memory and not _resident() <= self.rest + self.most:
+            for memory in self.memory:
+                memory.madvise(mmap.MADV_DONTNEED)
+            self.rest = _resident()  # libraries, and what others read
+
+
+def _resident() -> float:
+    """Bytes of files that this process has in memory; NaN where the system does not say."""
     try:
         return float(Path("/proc/self/statm").read_bytes().split()[2]) * mmap.PAGESIZE
     except OSError:
-        return np.inf
+        return np.nan
 
 
-def let_go(array: np.ndarray) -> None:
-    """Give back the pages of a column that have been read; they come again when they are needed.
-
-    The system keeps them for as long as it has room. But who looks at the memory of a process, as Dask does
-    to end those that have too much, counts all that it has read.
-    """
+def _mapping_of(array: np.ndarray) -> mmap.mmap | None:
+    """The mapped file that an array shows (see `mapped`: it is never written to), if it is one."""
     memory: Any = array
     while isinstance(memory, np.ndarray | _Window):
         memory = memory.array if isinstance(memory, _Window) else memory.base
-    if isinstance(memory, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        memory.madvise(mmap.MADV_DONTNEED)
+    return memory if isinstance(memory, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None

@@ -44,7 +44,7 @@ def curvatures(prepared: Prepared, points: Points, n_jobs: int | None = 1) -> np
 
     def look(part: np.ndarray) -> None:
         curvature[part] = _of_one_size(prepared, points, part, int(sizes[part[0]]))
-        prepared.let_go()
+        prepared.held.look()
 
     in_threads(n_jobs, look, parts)
     return curvature

@@ -30,7 +30,7 @@ def shift_rows(
     for low in range(0, rows.size, size):
         starts = single_starts(rows[low : low + size])
         gathering.add(low, _collapsed(batch.shift_all(prepared, starts, budget, stop)))
-        prepared.let_go()
+        prepared.held.look()
     return gathering.result()
 
 
