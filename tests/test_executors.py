@@ -248,14 +248,26 @@ def test_a_local_cluster_leaves_nothing_behind(monkeypatch):
         assert config.get("distributed.admin.tick.interval") == "20ms"
         assert config.get("distributed.worker.profile.enabled") is True
     assert client.status == "closed"
+    assert (
+        pickle.loads(pickle.dumps(hm.HypergraphShift(client=client))).client is None
+    )  # nothing to connect to
     assert given["processes"]
     assert given["host"] == "127.0.0.1"
 
 
+def test_a_script_that_workers_cannot_import_is_told_so(tmp_path):
+    pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    script = tmp_path / "script.py"
+    script.write_text("import hypermodes as hm\nwith hm.local_cluster(1) as client:\n    print(client)\n")
+    told = subprocess.run([sys.executable, script], capture_output=True, text=True, env=os.environ | _path())
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[-1].startswith("RuntimeError: local_cluster: the workers did not start; ")
+
+
 @pytest.mark.parametrize("n_workers", [0, 1.5, True, "two"])
 def test_a_number_of_workers_that_is_none_is_refused(n_workers):
-    with pytest.raises(ValueError, match="n_workers: expected a number of processes, or -1"):
-        hm.local_cluster(n_workers).__enter__()
+    with pytest.raises(ValueError, match="n_workers: expected a whole number of processes, 1 or more, or -1"):
+        hm.local_cluster(n_workers)
 
 
 def test_a_cluster_gives_the_same_from_memory_and_from_disk(

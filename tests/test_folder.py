@@ -215,7 +215,7 @@ def test_what_was_read_is_let_go_when_it_is_much(tmp_path, monkeypatch):
 
 
 def test_what_others_hold_does_not_count(monkeypatch):
-    """What is left after all was let go are libraries. Where the system does not say, all is let go always."""
+    """What is left after all was let go are libraries. Where the system does not say, all always is."""
     held, let_go = columns.Held([np.arange(3)], 100), []
     held.look()  # nothing that it could give back
     held.memory = [SimpleNamespace(madvise=let_go.append)]

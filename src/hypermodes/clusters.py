@@ -240,7 +240,7 @@ def _width(client: Any, patience: float) -> int:
 
 
 def _coming_back(client: Any, running: Iterable[Any]) -> as_completed:
-    """Messages as they come back, those that are added too; after a while, a TimeoutError if none is there."""
+    """Messages as they come back, added ones too; after a while, a TimeoutError if none is there."""
     return as_completed(list(running), loop=client.loop, raise_errors=False, timeout=PATIENCE)
 
 

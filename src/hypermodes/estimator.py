@@ -47,7 +47,8 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     client : dask.distributed.Client, str, default=None
         Search for neighbours, and with ``selection="modes"`` shift, on a Dask cluster: its client, or the
         address of its scheduler. Or "joblib": by the backend of ``joblib.parallel_config``. The result does
-        not depend on it. Clones share the client; in a pickle or a copy it is the address of its scheduler.
+        not depend on it. Clones share the client; in a pickle or a copy it is the address of its scheduler,
+        or None if it is closed.
     verbose : bool, default=False
         Draw a progress bar (needs tqdm).
 
@@ -123,9 +124,11 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        scheduler = getattr(state.get("client"), "scheduler", None)
-        if scheduler is not None:  # a connection stays in its process; others connect to the same place
-            state["client"] = scheduler.address
+        if hasattr(state.get("client"), "scheduler"):  # a connection stays in its process
+            scheduler = state["client"].scheduler
+            state["client"] = (
+                None if scheduler is None else scheduler.address
+            )  # of one that is closed, nothing
         return state
 
     @property

@@ -1,7 +1,8 @@
 """A Dask cluster of this machine, for as long as it is needed."""
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from hypermodes.threads import workers
@@ -17,8 +18,7 @@ SETTINGS = {
 }
 
 
-@contextmanager
-def local_cluster(n_workers: int | None = -1) -> Iterator[Any]:
+def local_cluster(n_workers: int | None = -1) -> AbstractContextManager[Any]:
     """Start a scheduler and worker processes of one thread each, which only this machine can reach.
 
     Threads do the same work on one machine with less effort; this is for trying out what is to run on many,
@@ -29,11 +29,11 @@ def local_cluster(n_workers: int | None = -1) -> Iterator[Any]:
     n_workers : int
         Processes; -1 for as many as there are cores.
 
-    Yields
-    ------
-    dask.distributed.Client
-        What to give as ``client``; needs ``hypermodes[dask]``. Dask's pages, which need bokeh as well, are at
-        ``client.dashboard_link``.
+    Returns
+    -------
+    context manager
+        Of a ``dask.distributed.Client``, which is what to give as ``client``; needs ``hypermodes[dask]``.
+        Dask's pages, which need bokeh as well, are at ``client.dashboard_link``.
 
     Notes
     -----
@@ -41,7 +41,7 @@ def local_cluster(n_workers: int | None = -1) -> Iterator[Any]:
     `SETTINGS` are in Dask's configuration as long as the cluster is there, for all of this process.
 
     Workers import the script that starts them. It must do so where a worker does not come by, under
-    ``if __name__ == "__main__":``.
+    ``if __name__ == "__main__":``; a program that is read from standard input cannot be imported.
 
     Examples
     --------
@@ -50,30 +50,39 @@ def local_cluster(n_workers: int | None = -1) -> Iterator[Any]:
     >>> with hm.local_cluster(2) as client:  # doctest: +SKIP
     ...     modes = hm.find_modes(H, client=client)
     """
-    count = _checked(n_workers)
     try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise ImportError("local_cluster: needs Dask: install hypermodes[dask]") from None
-    with (
-        dask.config.set(SETTINGS),
-        LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            host=HOST,
-            dashboard_address=f"{HOST}:0",
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
-def _checked(n_workers: int | None) -> int:
-    try:
-        return workers(n_workers)
+        count = workers(n_workers)
     except ValueError:
         raise ValueError(
-            f"n_workers: expected a number of processes, or -1 for all cores; got {n_workers!r}"
+            "n_workers: expected a whole number of processes, 1 or more, or -1 for all cores; "
+            f"got {n_workers!r}"
         ) from None
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ImportError("local_cluster: needs Dask: install hypermodes[dask]") from None
+    return _started(count)
+
+
+@contextmanager
+def _started(n_workers: int) -> Iterator[Any]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    with dask.config.set(SETTINGS):
+        try:
+            cluster = LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                processes=True,
+                host=HOST,
+                dashboard_address=f"{HOST}:0",
+                silence_logs=logging.CRITICAL,  # of what goes wrong, the call tells whose work it is
+            )
+        except RuntimeError as error:
+            raise RuntimeError(
+                "local_cluster: the workers did not start; they import the script, which must call it under "
+                'if __name__ == "__main__":'
+            ) from error
+        with cluster, Client(cluster, set_as_default=False) as client:
+            yield client
