@@ -145,7 +145,10 @@ def dense_faces(graph, rate, entries, work, supports):
     n, size = supports.shape
     faces = np.empty((n, size, size))
     for k in range(n):
-        faces[k] = dense_face(graph, rate, entries, work, supports[k])
+        face = dense_face(graph, rate, entries, work, supports[k])
+        for a in range(size):  # assigned as a whole, it would take numba three seconds more to compile
+            for b in range(size):
+                faces[k, a, b] = face[a, b]
     return faces
 
 
