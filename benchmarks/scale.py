@@ -8,7 +8,6 @@ and take about twenty and five minutes. What is under way is told on standard er
 """
 
 import json
-import logging
 import os
 import random
 import resource
@@ -263,7 +262,6 @@ def faults(quick: bool) -> list[tuple[str, str]]:
     say(f"{n:,} hyperedges, on one machine: {expected!r}")
     right = kept = 0
     killed, seconds = [], []
-    logging.disable(logging.CRITICAL)  # workers that are killed make Dask talk
     with hm.local_cluster(2) as client:
         for run in range(n_runs):
             client.wait_for_workers(2, timeout=60)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter, deque
 from contextlib import nullcontext
+from importlib import import_module
 from queue import SimpleQueue
 from types import SimpleNamespace
 
@@ -248,9 +249,8 @@ def test_a_local_cluster_leaves_nothing_behind(monkeypatch):
         assert config.get("distributed.admin.tick.interval") == "20ms"
         assert config.get("distributed.worker.profile.enabled") is True
     assert client.status == "closed"
-    assert (
-        pickle.loads(pickle.dumps(hm.HypergraphShift(client=client))).client is None
-    )  # nothing to connect to
+    kept = pickle.loads(pickle.dumps(hm.HypergraphShift(client=client)))
+    assert kept.client is None  # there is nothing to connect to
     assert given["processes"]
     assert given["host"] == "127.0.0.1"
 
@@ -262,6 +262,13 @@ def test_a_script_that_workers_cannot_import_is_told_so(tmp_path):
     told = subprocess.run([sys.executable, script], capture_output=True, text=True, env=os.environ | _path())
     assert told.returncode == 1
     assert told.stderr.splitlines()[-1].startswith("RuntimeError: local_cluster: the workers did not start; ")
+
+
+def test_without_dask_a_local_cluster_is_refused_at_once(monkeypatch):
+    module = import_module("hypermodes.local_cluster")
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"local_cluster: needs Dask: install hypermodes\[dask\]"):
+        hm.local_cluster(2)
 
 
 @pytest.mark.parametrize("n_workers", [0, 1.5, True, "two"])

@@ -124,11 +124,9 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        if hasattr(state.get("client"), "scheduler"):  # a connection stays in its process
-            scheduler = state["client"].scheduler
-            state["client"] = (
-                None if scheduler is None else scheduler.address
-            )  # of one that is closed, nothing
+        if hasattr(state.get("client"), "scheduler"):
+            # A connection stays in its process; others connect to the same place. A closed one has none.
+            state["client"] = getattr(state["client"].scheduler, "address", None)
         return state
 
     @property

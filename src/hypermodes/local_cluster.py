@@ -3,17 +3,18 @@
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from hypermodes.threads import workers
 
-HOST = "127.0.0.1"  # workers run whatever a client sends: nobody else may be one
+HOST = "127.0.0.1"  # workers run whatever a client sends: no other machine may reach them
 SETTINGS = {
     # The profiler looks at Python's stack a hundred times a second, and kernels have none; event loops are
     # looked at fifty times. That is three hundredths of a core for each worker, all the time.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
-    # Else a worker that is down 15 s after it was lost once is given up, if only because it was lost again.
+    # Else a worker that is away 15 s after it was lost is given up, even if it was back in between.
     "distributed.deploy.lost-worker-timeout": "1h",
 }
 
@@ -57,10 +58,8 @@ def local_cluster(n_workers: int | None = -1) -> AbstractContextManager[Any]:
             "n_workers: expected a whole number of processes, 1 or more, or -1 for all cores; "
             f"got {n_workers!r}"
         ) from None
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ImportError("local_cluster: needs Dask: install hypermodes[dask]") from None
+    if find_spec("distributed") is None:
+        raise ImportError("local_cluster: needs Dask: install hypermodes[dask]")
     return _started(count)
 
 
