@@ -30,7 +30,7 @@ def manifold_ranking(superpixels: Superpixels, *, alpha: float = 0.99, sharpness
     ranking = ranks(affinity(superpixels, sharpness), alpha)
     sides = np.stack([1 - stretched(ranking @ (side > 0)) for side in superpixels.border.T])
     first = sides.prod(axis=0)
-    if not np.ptp(first):
+    if np.ptp(first) <= 1e-9:  # no difference but rounding
         return np.zeros(superpixels.n)
     return stretched(ranking @ (first >= first.mean()))
 
