@@ -229,6 +229,23 @@ def test_a_local_cluster_is_reached_from_this_machine_alone(client):
     assert set(listening) == {"127.0.0.1"}
 
 
+def test_ctrl_c_is_not_for_workers(client):
+    """A terminal sends it to all processes. That which has the client ends the others."""
+    before = pids(client)
+    for pid in before:
+        os.kill(pid, signal.SIGINT)
+    assert client.submit(sum, [1, 2], pure=False).result(timeout=60) == 3
+    assert pids(client) == before
+
+
+def test_what_has_a_client_is_none(client, cluster):
+    H = hm.Hypergraph.from_edges([[1, 2], [2, 3]])
+    with pytest.raises(ValueError, match=r"client: expected .*; a cluster gives one: cluster\.get_client"):
+        hm.find_modes(H, client=cluster)
+    with pytest.raises(ValueError, match=r"client: expected .*; give what it gives: with hm\.local_cluster"):
+        hm.find_modes(H, client=hm.local_cluster(1))
+
+
 def test_a_local_cluster_leaves_nothing_behind(monkeypatch):
     """Settings are there as long as it is. It is one of threads, which is started at once."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
@@ -238,7 +255,7 @@ def test_a_local_cluster_leaves_nothing_behind(monkeypatch):
 
     def started(**settings):
         given.update(settings)
-        return there(**{**settings, "processes": False, "protocol": "tcp://"})
+        return there(**{**settings, "processes": False, "protocol": "tcp://", "preload": []})
 
     there = distributed.LocalCluster
     monkeypatch.setattr(distributed, "LocalCluster", started)

@@ -7,7 +7,7 @@ done: the result is the same to the last bit.
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -255,9 +255,14 @@ def checked_address(client: Any) -> str:
                 return client
     except ValueError:  # the port is no number
         pass
+    hint = ""
+    if hasattr(client, "get_client"):
+        hint = "; a cluster gives one: cluster.get_client()"
+    elif isinstance(client, AbstractContextManager):
+        hint = "; give what it gives: with hm.local_cluster(2) as client: ..."
     raise ValueError(
         "client: expected a dask.distributed.Client, the address of a scheduler (tcp://127.0.0.1:8786), "
-        f'"joblib" or None; got {client!r}'
+        f'"joblib" or None; got {client!r}{hint}'
     )
 
 

@@ -1,6 +1,7 @@
 """A Dask cluster of this machine, for as long as it is needed."""
 
 import logging
+import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
@@ -77,6 +78,7 @@ def _started(n_workers: int) -> Iterator[Any]:
                 host=HOST,
                 dashboard_address=f"{HOST}:0",
                 silence_logs=logging.CRITICAL,  # of what goes wrong, the call tells whose work it is
+                preload=[*dask.config.get("distributed.worker.preload"), __name__],  # calls `dask_setup`
             )
         except RuntimeError as error:
             raise RuntimeError(
@@ -85,3 +87,11 @@ def _started(n_workers: int) -> Iterator[Any]:
             ) from error
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
+
+
+def dask_setup(worker: Any) -> None:
+    """Leave Ctrl-C to the process that has the client: it goes to all of them, and this one ends the others.
+
+    Dask calls it by this name in every worker that starts.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
