@@ -21,9 +21,7 @@ from distributed.protocol import pickle
 ANSWER = 10  # seconds to wait for a scheduler
 PATIENCE = 30  # seconds to wait for the first worker
 LONGER = 300  # seconds to wait for others when all are gone: those that replace them may have to boot
-_TRIES = (
-    5  # times that Dask may give a block up because several workers died of it, or a call because of them
-)
+_TRIES = 5  # times that Dask may give up a block, or a call, because several workers died of it
 _MOST = 8  # jobs a message
 _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
 _LOST = object()

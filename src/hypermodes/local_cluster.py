@@ -12,9 +12,12 @@ from hypermodes.threads import workers
 HOST = "127.0.0.1"  # workers run whatever a client sends: no other machine may reach them
 SETTINGS = {
     # The profiler looks at Python's stack a hundred times a second, and kernels have none; event loops are
-    # looked at fifty times. That is three hundredths of a core for each worker, all the time.
+    # looked at fifty times, memory ten times, the system twice for each of five servers. All of that together
+    # is a tenth of a core, all the time, which the workers of a small machine can use.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.system-monitor.interval": "2s",
     # Else a worker that is away 15 s after it was lost is given up, even if it was back in between.
     "distributed.deploy.lost-worker-timeout": "1h",
 }
@@ -39,8 +42,8 @@ def local_cluster(n_workers: int | None = -1) -> AbstractContextManager[Any]:
 
     Notes
     -----
-    Workers that die are started again. Dask's profiler is off and its event loops are watched twice a second:
-    `SETTINGS` are in Dask's configuration as long as the cluster is there, for all of this process.
+    Workers that die are started again. Dask's profiler is off, event loops and memory are watched twice a
+    second: `SETTINGS` are in Dask's configuration as long as the cluster is there, for all of this process.
 
     Workers import the script that starts them. It must do so where a worker does not come by, under
     ``if __name__ == "__main__":``; a program that is read from standard input cannot be imported.

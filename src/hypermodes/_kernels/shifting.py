@@ -223,9 +223,8 @@ def _expand(face, twins, p, rows, m, votes, gain, payoff, first):
     multiply(face, h, payoff)
     bend = density_of(h, payoff)
     furthest = 0.5 if first else 1.0
-    c = (
-        furthest if -slope <= furthest * bend else -slope / bend
-    )  # at most `furthest`, all of it if F bends up
+    # At most `furthest`, all of it if F bends up.
+    c = furthest if -slope <= furthest * bend else -slope / bend
     for a in range(w):
         share = p[a] + c * h[a]
         p[a] = share if share > 0.0 else 0.0
@@ -344,9 +343,8 @@ def shift_block(graph, rate, entries, work, starts, fresh, tol, limits, stop, fo
             for a in range(rows.size):
                 rows[a] = support[a] if a < m else others[a - m]
                 q[a] = p[a] if a < m else 0.0
-            n_others += (
-                1 if n_others == 0 else 0
-            )  # twins of the start alone: there is a step to make all the same
+            # Twins of the start alone: there is a step to make all the same.
+            n_others += 1 if n_others == 0 else 0
         notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3] = status, rounds, steps, value
         notes[i, 4], notes[i, 5], notes[i, 6], notes[i, 7] = spread, top - value, worst, n_ties
         ptr[i + 1] = ptr[i] + support.size
