@@ -7,7 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from importlib import import_module
 from queue import SimpleQueue
@@ -236,6 +238,34 @@ def test_ctrl_c_is_not_for_workers(client):
         os.kill(pid, signal.SIGINT)
     assert client.submit(sum, [1, 2], pure=False).result(timeout=60) == 3
     assert pids(client) == before
+    blocked = client.run(lambda: signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+    assert set(blocked.values()) == {True}  # since they were started: none was too late
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_the_first_workers_of_a_process_do_not_see_ctrl_c_either(tmp_path):
+    """With them, multiprocessing starts a process of its own, and takes no care of what was blocked."""
+    pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import signal, hypermodes as hm\n"
+        "def is_blocked():\n"
+        "    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
+        "if __name__ == '__main__':\n"
+        "    with hm.local_cluster(1) as client:\n"
+        "        print(is_blocked(), *client.run(is_blocked).values())\n"
+    )
+    told = subprocess.run([sys.executable, script], capture_output=True, text=True, env=os.environ | _path())
+    assert told.stdout == "False True\n"
+
+
+def test_a_local_cluster_is_quiet(client):
+    from dask import config
+
+    settings = import_module("hypermodes.local_cluster").SETTINGS
+    assert len(settings) == 5
+    for there in client.run(lambda: {name: config.get(name) for name in settings}).values():
+        assert there == settings
 
 
 def test_what_has_a_client_is_none(client, cluster):
@@ -255,7 +285,7 @@ def test_a_local_cluster_leaves_nothing_behind(monkeypatch):
 
     def started(**settings):
         given.update(settings)
-        return there(**{**settings, "processes": False, "protocol": "tcp://", "preload": []})
+        return there(**{**settings, "processes": False, "protocol": "tcp://"})
 
     there = distributed.LocalCluster
     monkeypatch.setattr(distributed, "LocalCluster", started)
@@ -356,16 +386,95 @@ def no_room(*_):
 def test_workers_that_cannot_see_our_files_are_sent_what_they_need(
     client, hypergraph, expected, name, answer, monkeypatch
 ):
-    clusters = pytest.importorskip("hypermodes.clusters")
-    sent = []
-    brought = clusters._Brought
-    monkeypatch.setattr(clusters, "_Brought", lambda shared: sent.append(shared) or brought(shared))
+    sharing = pytest.importorskip("hypermodes.sharing")
+    sent, send = [], sharing.HandedOut._send
+    monkeypatch.setattr(sharing.HandedOut, "_send", lambda handed: sent.append(handed) or send(handed))
     monkeypatch.setattr(executors.Dask, "block", 500)
     assert_same(hm.find_modes(hypergraph, client=client), expected)
     assert not sent  # they are on this host
-    monkeypatch.setattr(f"hypermodes.clusters.{name}", answer)
-    assert_same(hm.find_modes(hypergraph, client=client), expected)
+    monkeypatch.setattr(f"hypermodes.sharing.{name}", answer)
+    left = []
+
+    def look(done, total):
+        left.extend(sent[0]._path.parent.iterdir() if name == "_Mapped" else ())
+
+    assert_same(hm.find_modes(hypergraph, client=client, progress=look), expected)
     assert len(sent) == 1
+    assert not left  # a file that found no room is not kept
+
+
+def test_a_worker_that_cannot_see_the_file_later_is_sent_what_it_needs(
+    client, hypergraph, expected, monkeypatch
+):
+    """It may come when others have seen it, and be in a container."""
+    sharing = pytest.importorskip("hypermodes.sharing")
+    monkeypatch.setattr(executors.Dask, "block", 500)
+    monkeypatch.setattr(sharing.HandedOut, "_everybody_sees", lambda handed: not handed._path.unlink())
+    assert_same(hm.find_modes(hypergraph, client=client), expected)
+    assert not any(name.startswith("hypermodes-") for name in plugins(client))
+
+
+def plugins(client):
+    return {
+        name for names in client.run(lambda dask_worker: [*dask_worker.plugins]).values() for name in names
+    }
+
+
+@pytest.mark.parametrize("is_near", [True, False])
+def test_a_folder_that_workers_do_not_see_is_named(client, hypergraph, tmp_path, monkeypatch, is_near):
+    sharing = pytest.importorskip("hypermodes.sharing")
+    monkeypatch.setattr(sharing, "_on_this_host", lambda client: is_near)
+    hm.write_folder(hypergraph, tmp_path / "points")
+    opened = hm.open(tmp_path / "points")
+    (tmp_path / "points").rename(tmp_path / "elsewhere")  # what is mapped stays mapped
+    with pytest.raises(
+        ConnectionError, match=r"client: worker tcp://\S+ cannot open .*points' is not there; .*all workers"
+    ) as told:
+        hm.find_modes(opened, client=client)
+    assert "\n" not in str(told.value)
+    assert not any(name.startswith("hypermodes-") for name in plugins(client))
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_what_goes_wrong_while_it_is_handed_out_is_said_and_nothing_else(client, hypergraph, monkeypatch):
+    sharing = pytest.importorskip("hypermodes.sharing")
+    clusters = pytest.importorskip("hypermodes.clusters")
+    with pytest.raises(TypeError, match="pickle"):
+        list(clusters.each(client, lambda one, job: job, threading.Lock(), [(0, None)]))
+    monkeypatch.setattr(sharing, "_Mapped", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hm.find_modes(hypergraph, client=client)
+
+
+def test_a_scheduler_that_is_gone_when_it_is_asked_is_missed():
+    clusters = pytest.importorskip("hypermodes.clusters")
+    sharing = pytest.importorskip("hypermodes.sharing")
+
+    def reset(*_, **__):
+        raise ConnectionResetError(errno.ECONNRESET, "connection reset")
+
+    gone = SimpleNamespace(
+        status="closed", ncores=reset, scheduler=SimpleNamespace(address="tcp://127.0.0.1:1")
+    )
+    with pytest.raises(ConnectionError, match=r"^client: the scheduler is gone$"):
+        clusters._width(gone, 1)
+    with (
+        pytest.raises(ConnectionError, match=r"^client: the scheduler is gone$"),
+        sharing.handed_out(gone, 1),
+    ):
+        pass
+    gone.status = "running"
+    with pytest.raises(ConnectionError, match=r"^client: the workers cannot be handed their work: "):
+        sharing.HandedOut(gone, 1, None).hand_out()
+
+
+def test_a_client_that_does_not_wait_is_refused():
+    clusters = pytest.importorskip("hypermodes.clusters")
+    with pytest.raises(ValueError, match="client: expected one that waits for answers"):
+        clusters.connected(SimpleNamespace(status="running", asynchronous=True))
 
 
 def test_shapes_are_compared_on_a_cluster_and_what_is_kept_is_not_compared_again(client, tmp_path):
@@ -479,7 +588,7 @@ def test_a_job_that_was_lost_goes_alone():
     while left:
         sent.append([k for k, _ in clusters._several(left, 3, tries)])
     assert sent == [[0, 1], [2], [3, 4, 5], [6]]
-    for _ in range(clusters._TRIES - 2):
+    for _ in range(clusters.TRIES - 2):
         clusters._count(tries, [(2, None)])
     with pytest.raises(ConnectionError, match="block 2 was lost again and again"):
         clusters._count(tries, [(5, None), (2, None)])
@@ -575,3 +684,21 @@ def test_the_bar_says_where_the_dashboard_is(client, cluster, hypergraph, capsys
         assert "shifting: 100%" in told
     hm.find_modes(hypergraph, progress=True)
     assert "dashboard" not in capsys.readouterr().err
+
+
+def test_nothing_is_kept_when_joblib_worked_in_this_process(hypergraph, expected):
+    assert_same(hm.find_modes(hypergraph, client="joblib"), expected)
+    assert not executors._KEPT
+
+
+@pytest.mark.parametrize("client", [None, "joblib"])
+def test_a_number_of_threads_that_is_none_is_refused_before_the_work(hypergraph, client):
+    with pytest.raises(ValueError, match="n_jobs"):
+        hm.find_modes(hypergraph, client=client, n_jobs=0)
+
+
+@pytest.mark.parametrize("client", ["inproc://nowhere", "inproc:", ThreadPoolExecutor(1)])
+def test_what_is_no_client_gets_no_wrong_advice(hypergraph, client):
+    with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client") as told:
+        hm.find_modes(hypergraph, client=client)
+    assert "local_cluster" not in str(told.value)

@@ -337,6 +337,65 @@ def test_bad_calls_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_block_that_is_refused_leaves_what_was_written_whole(tmp_path):
+    named = [f"e{i}" for i in range(30)]
+    with FolderWriter(tmp_path / "x", 30) as writer:
+        writer.append(ring(30, 3), labels=named)
+        with pytest.raises(ValueError, match="labels: can only save labels that are text"):
+            writer.append(ring(30, 3), labels=[frozenset([i]) for i in range(30)])
+        writer.append(ring(30, 4), labels=[f"f{i}" for i in range(30)])
+    whole = Hypergraph.from_edges([*ring(30, 3), *ring(30, 4)], labels=named + [f"f{i}" for i in range(30)])
+    assert hm.open(tmp_path / "x", verify=True) == whole
+    with pytest.raises(ValueError, match=r"'.*x' is finished"):
+        writer.append(ring(30, 3), labels=named)
+
+
+def test_a_block_that_was_written_in_part_is_the_last(tmp_path, monkeypatch):
+    writer = FolderWriter(tmp_path / "x", 30)
+    writer.append(ring(30, 3))
+
+    def full(column, values):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(columns.Column, "append", full)
+        with pytest.raises(OSError, match="No space"):
+            writer.append(ring(30, 3))
+    for go_on in (lambda: writer.append(ring(30, 3)), writer.close):
+        with pytest.raises(ValueError, match="written in part"):
+            go_on()
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_are_distinct_over_all_blocks(tmp_path):
+    writer = FolderWriter(tmp_path / "x", 30)
+    writer.append(ring(30, 3), labels=[f"e{i}" for i in range(30)])
+    writer.append(ring(1, 3), labels=["e0"])
+    with pytest.raises(ValueError, match="labels: labels must be distinct; 'e0' is entry 0 and 30"):
+        writer.close()
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("memory", [0, -1, 1.5, "big", True])
+def test_memory_is_a_number_of_bytes(tmp_path, memory):
+    with pytest.raises(ValueError, match="memory: expected a number of bytes, 1 or more; got"):
+        write_folder(Hypergraph.from_edges([[0, 1], [1, 2]]), tmp_path / "x", memory=memory)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_came_to_be_there_meanwhile_is_left_alone(tmp_path):
+    writer = FolderWriter(tmp_path / "x", 30)
+    writer.append(ring(30, 3))
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "precious").touch()
+    with pytest.raises(OSError, match=r"path: cannot make '.*x': "):
+        writer.close()
+    writer.abandon()
+    assert [path.name for path in tmp_path.rglob("*")] == ["x", "precious"]
+
+
 # -- hostile folders ----------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hypermodes as hm
-from hypermodes import executors, gathering, runs
+from hypermodes import executors, gathering
 from hypermodes.datasets import five_crescents
 
 SIZE = 100
@@ -101,19 +101,20 @@ def test_a_killed_run_is_finished(hypergraph, expected, folder, tmp_path, counte
 
 @pytest.mark.parametrize("fails_at", [1, 3])
 def test_a_full_disk_loses_nothing_that_was_written(hypergraph, expected, folder, monkeypatch, fails_at):
-    calls, save = [], runs.save_arrays
+    calls, save = [], np.savez
 
-    def full(path, kind, arrays):
-        calls.append(path)
+    def full(file, **arrays):
+        calls.append(file)
         if len(calls) == fails_at:
+            file.write(b"PK half of it")
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        save(path, kind, arrays)
+        save(file, **arrays)
 
-    monkeypatch.setattr(runs, "save_arrays", full)
+    monkeypatch.setattr(np, "savez", full)
     with pytest.raises(OSError, match="No space left"):
         hm.find_modes(hypergraph, results=folder)
     assert len(list((folder / "blocks").iterdir())) == fails_at - 1
-    monkeypatch.setattr(runs, "save_arrays", save)
+    monkeypatch.setattr(np, "savez", save)
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
 
 
@@ -133,7 +134,7 @@ def test_a_folder_of_something_else_is_left_alone(hypergraph, tmp_path):
 
 def test_a_folder_that_cannot_be_written_to_is_named(hypergraph, tmp_path):
     (tmp_path / "run" / "lock").mkdir(parents=True)
-    with pytest.raises(OSError, match=r"results: cannot write to '.*run': Is a directory"):
+    with pytest.raises(ValueError, match=r"results: '.*lock' is no file of a run; expected a folder"):
         hm.find_modes(hypergraph, results=tmp_path / "run")
 
 
@@ -214,6 +215,65 @@ def test_a_damaged_block_is_done_again(hypergraph, expected, folder, counted, da
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
     assert counted == [SIZE]
     assert len(good) == (folder / "blocks" / "2.npz").stat().st_size
+
+
+STRANGE = {
+    "link": lambda path, victim: path.symlink_to(victim),
+    "dangling link": lambda path, victim: path.symlink_to(victim.with_name("nobody")),
+    "folder": lambda path, victim: path.mkdir(),
+    "pipe": lambda path, victim: os.mkfifo(path),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+@pytest.mark.parametrize("name", ["blocks/0.npz", "lock", "run.json"])
+def test_nothing_is_written_through_what_no_run_has_made(hypergraph, folder, tmp_path, name, kind):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    hm.find_modes(hypergraph, results=folder)
+    (folder / name).unlink()
+    STRANGE[kind](folder / name, victim)
+    with pytest.raises(ValueError, match=r"results: .* is no file of a run") as told:
+        hm.find_modes(hypergraph, results=folder, resume=True)
+    assert "\n" not in str(told.value)
+    assert victim.read_text() == "precious"
+    assert not victim.with_name("nobody").exists()
+
+
+def test_blocks_are_not_written_to_another_folder(hypergraph, folder, tmp_path):
+    folder.mkdir()
+    (tmp_path / "other").mkdir()
+    (folder / "blocks").symlink_to(tmp_path / "other")
+    with pytest.raises(ValueError, match=r"results: .* is no folder of a run"):
+        hm.find_modes(hypergraph, results=folder, resume=True)
+    assert not list((tmp_path / "other").iterdir())
+
+
+def test_what_was_not_finished_when_somebody_was_killed_is_cleared_away(hypergraph, expected, folder):
+    hm.find_modes(hypergraph, results=folder)
+    (folder / "blocks" / ".3.npz.0123456789ab.npz").write_bytes(b"PK half of it")
+    assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
+    assert all(path.name[0] != "." for path in (folder / "blocks").iterdir())
+
+
+def test_a_child_that_was_forked_meanwhile_holds_nothing(hypergraph, expected, folder):
+    """It has the same open file, and a lock is the file's."""
+    code = (
+        "import os, sys, numpy as np, hypermodes as hm\n"
+        "H, forked = hm.Hypergraph.from_edges([[1, 2], [2, 3]]), []\n"
+        "def fork(done, total):\n"
+        "    if not forked:\n"
+        "        ends = os.pipe()\n"
+        "        forked.append((os.fork(), *ends))\n"
+        "        if forked[0][0] == 0:\n"
+        "            os.close(ends[1]); os.read(ends[0], 1); os._exit(0)\n"
+        f"hm.find_modes(H, results={str(folder)!r}, progress=fork)\n"
+        f"hm.find_modes(H, results={str(folder)!r}, resume=True)\n"
+        "os.close(forked[0][2]); os.waitpid(forked[0][0], 0)\n"
+    )
+    path = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=os.environ | {"PYTHONPATH": path})
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

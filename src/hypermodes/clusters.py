@@ -1,35 +1,24 @@
 """Blocks of work on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
 
 import asyncio
-import os
-import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import cached_property
-from pathlib import Path
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
-import numpy as np
-from distributed import Client, KilledWorker, Security, WorkerPlugin, as_completed, get_worker, rpc
-from distributed.protocol import pickle
+from distributed import Client, KilledWorker, Security, as_completed, rpc
+
+from hypermodes.sharing import TRIES, ClusterGone, HandedOut, Unseen, handed_out, shared_here
 
 ANSWER = 10  # seconds to wait for a scheduler
 PATIENCE = 30  # seconds to wait for the first worker
 LONGER = 300  # seconds to wait for others when all are gone: those that replace them may have to boot
-_TRIES = 5  # times that Dask may give up a block, or a call, because several workers died of it
 _MOST = 8  # jobs a message
 _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
 _LOST = object()
-_ALIGNED = 64  # bytes: where arrays begin in a file
-
-
-class ClusterGone(ConnectionError):
-    """There is nobody left to ask for anything."""
 
 
 def connected(client: Any) -> AbstractContextManager[Any]:
@@ -37,6 +26,8 @@ def connected(client: Any) -> AbstractContextManager[Any]:
     if not isinstance(client, str):
         if client.status != "running":
             raise ConnectionError("client: expected one that is connected; this one is closed")
+        if client.asynchronous:
+            raise ValueError("client: expected one that waits for answers; this one is asynchronous")
         return nullcontext(client)
     nobody = ConnectionError(f"client: no Dask scheduler answers at {client!r}")
     kind = "Scheduler" if client.startswith("inproc:") else _who_answers(client)
@@ -74,53 +65,48 @@ def each(
     A message costs eight milliseconds of processor time, in client, scheduler and worker. So several jobs go
     in one, fewer as the end comes near: then all workers are done at about the same time.
     """
-    run, left = f"hypermodes-{uuid4().hex}", deque(jobs)
+    left = deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
+    n_done, width = 0, _width(client, PATIENCE)
     done = _coming_back(client, running)
-    n_sent, n_done, width = 0, 0, _width(client, PATIENCE)
-    folder = tempfile.TemporaryDirectory(prefix="hypermodes-")
-    try:
-        _hand_out(client, run, shared, Path(folder.name) / "shared")
-        while True:
-            while len(running) < width and left:
-                several = _several(left, min(_MOST, -(-len(left) // width)), tries)
-                n_sent += 1
-                future = client.submit(
-                    _do, run, function, [job for _, job in several], key=f"{run}-{n_sent}", pure=False
-                )
-                running[future] = several
-                done.add(future)
-            if not running:
-                return
-            try:
-                future = next(done)
-            except TimeoutError:  # it may only be time to look who is there
-                width, done = _width(client, LONGER), _coming_back(client, running)
-                continue
-            several = running.pop(future)
-            try:
-                outcomes = _outcome(client, future)
-            except ClusterGone:
-                raise
-            except Exception:  # whatever the function raises; what is finished must not be lost with it
-                yield from _finished(running)
-                raise
-            if outcomes is _LOST:
-                _count(tries, several)
-                outcomes = []
-            left.extendleft(reversed(several[len(outcomes) :]))  # those that are not done are the next
-            for (k, _), outcome in zip(several, outcomes, strict=False):
-                yield k, outcome
-            n_done += 1
-            if n_done % width == 0:
-                width = _width(client, LONGER)  # workers come and go
-    finally:
-        if client.status == "running":
-            with suppress(OSError, CancelledError):
-                client.cancel(list(running), force=True)
-                client.unregister_worker_plugin(run)
-        folder.cleanup()  # workers that still map the file keep it until they let go
+    with handed_out(client, shared) as handed:
+        try:
+            while True:
+                while len(running) < width and left:
+                    several = _several(left, min(_MOST, -(-len(left) // width)), tries)
+                    given = [job for _, job in several]
+                    future = client.submit(_do, handed.name, function, given, key=f"hypermodes-{uuid4().hex}")
+                    running[future] = several
+                    done.add(future)
+                if not running:
+                    return
+                try:
+                    future = next(done)
+                except TimeoutError:  # it may only be time to look who is there
+                    width, done = _width(client, LONGER), _coming_back(client, running)
+                    continue
+                several = running.pop(future)
+                try:
+                    outcomes = _outcome(client, future, handed)
+                    if outcomes is _LOST:
+                        _count(tries, several)
+                        outcomes = []
+                except ClusterGone:
+                    raise
+                except Exception:  # whatever the function raises; what is finished must not be lost with it
+                    yield from _finished(running)
+                    raise
+                left.extendleft(reversed(several[len(outcomes) :]))  # those that are not done are the next
+                for (k, _), outcome in zip(several, outcomes, strict=False):
+                    yield k, outcome
+                n_done += 1
+                if n_done % width == 0:
+                    width = _width(client, LONGER)  # workers come and go
+        finally:
+            if client.status == "running":
+                with suppress(OSError, CancelledError):
+                    client.cancel(list(running), force=True)
 
 
 def _several(left: deque[tuple[int, Any]], most: int, tries: Counter[int]) -> list[tuple[int, Any]]:
@@ -135,7 +121,7 @@ def _count(tries: Counter[int], lost: list[tuple[int, Any]]) -> None:
     """Remember which jobs were lost, and give up if it is always the same."""
     for k, _ in lost:
         tries[k] += 1
-        if tries[k] == _TRIES:
+        if tries[k] == TRIES:
             raise ConnectionError(
                 f"client: block {k} was lost again and again with its workers; have they enough memory?"
             )
@@ -152,46 +138,13 @@ def _finished(running: dict[Any, list[tuple[int, Any]]]) -> Iterable[tuple[int, 
                 yield k, outcome
 
 
-class _Brought(WorkerPlugin):  # type: ignore[misc]
-    """What all blocks share, with every worker there is and every one that comes.
-
-    The scheduler keeps it and hands it to workers as they start: it is not lost with them, as data that were
-    only scattered would be.
-    """
-
-    def __init__(self, shared: Any) -> None:
-        self.shared = shared
-
-
-class _Mapped(WorkerPlugin):  # type: ignore[misc]
-    """The same for workers of this host: arrays lie in a file that all of them map, and none has a copy."""
-
-    def __init__(self, shared: Any, path: Path) -> None:
-        arrays: list[memoryview] = []
-        self.frame = pickle.dumps(shared, buffer_callback=lambda buffer: arrays.append(buffer.raw()))
-        self.path, self.places, end = str(path), [], 0
-        with path.open("xb") as file:
-            for array in arrays:
-                file.write(bytes(-end % _ALIGNED))
-                begin = end + -end % _ALIGNED
-                file.write(array)
-                end = begin + array.nbytes
-                self.places.append((begin, end))
-
-    @cached_property
-    def shared(self) -> Any:
-        """What it was."""
-        memory = np.memmap(self.path, np.uint8, "r") if self.places else np.empty(0, np.uint8)
-        return pickle.loads(self.frame, buffers=[memory[begin:end] for begin, end in self.places])
-
-
-def _do(run: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list[Any]:
+def _do(name: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list[Any]:
     """Do jobs on a worker, one after the other, for a while; the outcomes of those that are done.
 
     If one fails, the outcomes of those before are given all the same: it fails again, as the first of the
     next message.
     """
-    shared, begun = get_worker().plugins[run].shared, monotonic()
+    shared, begun = shared_here(name), monotonic()
     outcomes = [function(shared, jobs[0])]
     for job in jobs[1:]:
         if monotonic() - begun > _WHILE:
@@ -203,38 +156,24 @@ def _do(run: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list[
     return outcomes
 
 
-def _on_this_host(client: Any) -> bool:
-    """Whether scheduler and workers speak through loopback."""
-    addresses = (client.scheduler.address, *client.ncores())
-    return all(urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost") for address in addresses)
-
-
-def _hand_out(client: Any, run: str, shared: Any, path: Path) -> None:
-    mapped = None
-    if _on_this_host(client):
-        with suppress(OSError):  # no room for the file: then it is sent
-            mapped = _Mapped(shared, path)
-    for left in range(_TRIES, 0, -1):
-        try:
-            seen = client.run(os.access, str(path), os.R_OK, on_error="ignore") if mapped else {}
-            everybody = bool(seen) and all(seen.values())  # else they are of another user, or in containers
-            client.register_plugin(mapped if everybody else _Brought(shared), name=run)
-            return
-        except (OSError, CancelledError):  # a worker died while it was sent
-            if left == 1 or client.status != "running":
-                raise
-
-
 def _width(client: Any, patience: float) -> int:
     """Messages to have under way: one a thread, and two that wait for it."""
-    cores = client.ncores()
+    cores = _cores(client)
     if not cores:
         try:
             client.wait_for_workers(1, timeout=patience)
         except TimeoutError:
             raise ClusterGone("client: the scheduler has no workers; start some") from None
-        cores = client.ncores()
+        cores = _cores(client)
     return 3 * max(1, sum(cores.values()))
+
+
+def _cores(client: Any) -> dict[str, int]:
+    """Threads of each worker."""
+    try:
+        return dict(client.ncores())
+    except OSError:
+        raise ClusterGone("client: the scheduler is gone") from None
 
 
 def _coming_back(client: Any, running: Iterable[Any]) -> as_completed:
@@ -242,8 +181,8 @@ def _coming_back(client: Any, running: Iterable[Any]) -> as_completed:
     return as_completed(list(running), loop=client.loop, raise_errors=False, timeout=PATIENCE)
 
 
-def _outcome(client: Any, future: Any) -> Any:
-    """What a message came to, or that it was lost with its workers.
+def _outcome(client: Any, future: Any, handed: HandedOut) -> Any:
+    """What a message came to, or that it was lost with its workers; nothing, if they saw not what is shared.
 
     It may be lost after it is back and before it is here, and is then done again, if there are workers.
     """
@@ -255,6 +194,9 @@ def _outcome(client: Any, future: Any) -> Any:
             if client.status != "running":
                 raise ClusterGone("client: the scheduler is gone") from None
             return _LOST
+        except Unseen as unseen:
+            handed.send_instead(unseen)
+            return []
         except TimeoutError:
             if future.status == "error":  # it is the function's own
                 raise

@@ -7,7 +7,7 @@ done: the result is the same to the last bit.
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ContextDecorator, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -60,7 +60,8 @@ class Executor(Protocol):
     ) -> Generator[tuple[int, Out], None, None]:
         """The same for any work: give the number k and ``function(shared, job)`` of each (k, job).
 
-        The function is found by its name elsewhere; what is shared travels once a worker.
+        The function is found by its name elsewhere; what is shared travels to a worker of Dask once, and of
+        joblib as joblib sees fit.
         """
 
 
@@ -165,7 +166,10 @@ class Joblib(_Elsewhere):
 
         run = uuid4().hex
         tasks = (delayed(_remembered)(run, function, shared, k, job) for k, job in jobs)
-        yield from Parallel(return_as="generator_unordered")(tasks)
+        try:
+            yield from Parallel(return_as="generator_unordered")(tasks)
+        finally:
+            _KEPT.pop(run, None)  # the work may have been done in this process
 
 
 _KEPT: dict[str, Any] = {}
@@ -175,10 +179,11 @@ def _remembered(
     run: str, function: Callable[[Shared, In], Out], shared: Shared, k: int, job: In
 ) -> tuple[int, Out]:
     """Do a block with what the first one of this run brought here: what is made from it is made once."""
-    if run not in _KEPT:
+    held = _KEPT.get(run)
+    if held is None:
         _KEPT.clear()
-        _KEPT[run] = shared
-    return k, function(_KEPT[run], job)
+        held = _KEPT[run] = shared
+    return k, function(held, job)
 
 
 @dataclass(frozen=True)
@@ -230,8 +235,8 @@ def executor_of(client: Any, n_jobs: int | None) -> Iterator[Executor]:
 
     What is no client, or an address where no scheduler answers, is refused before anything else is done.
     """
+    workers(n_jobs)  # what is left to do here, is done in these
     if client is None:
-        workers(n_jobs)
         yield Threads(n_jobs)
     elif isinstance(client, str) and client == "joblib":
         yield Joblib()
@@ -251,14 +256,15 @@ def checked_address(client: Any) -> str:
     try:
         if isinstance(client, str):
             parts = urlsplit(client)
-            if parts.scheme == "inproc" or (parts.scheme in _SCHEMES and parts.hostname and parts.port):
+            inside = parts.scheme == "inproc" and parts.path.count("/") == 2  # inproc://host/process/number
+            if inside or (parts.scheme in _SCHEMES and parts.hostname and parts.port):
                 return client
     except ValueError:  # the port is no number
         pass
     hint = ""
     if hasattr(client, "get_client"):
         hint = "; a cluster gives one: cluster.get_client()"
-    elif isinstance(client, AbstractContextManager):
+    elif isinstance(client, ContextDecorator):  # what `contextmanager` makes, and few others
         hint = "; give what it gives: with hm.local_cluster(2) as client: ..."
     raise ValueError(
         "client: expected a dask.distributed.Client, the address of a scheduler (tcp://127.0.0.1:8786), "

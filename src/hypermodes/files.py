@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
+from uuid import uuid4
 
 import numpy as np
 
@@ -31,17 +32,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileNotFoundError(
             f"path: cannot write {os.fspath(path)!r}, there is no folder {str(target.parent)!r}"
         )
+    temporary = target.parent / f".{target.name}.{uuid4().hex[:12]}{target.suffix}"
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        temporary.open("xb").close()  # not by mkstemp, which makes files private
     except OSError as error:
         raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # mkstemp makes files private
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

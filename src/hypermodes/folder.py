@@ -20,11 +20,11 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
+from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,7 +68,7 @@ def write_folder(
     vertices : iterable of hashables, optional
         Names of the vertices; for blocks.
     memory : int
-        Bytes to use, about, besides 56 for each vertex and hyperedge.
+        Bytes to use, about, besides 56 for each vertex and hyperedge, and their names.
 
     Notes
     -----
@@ -108,7 +108,7 @@ class FolderWriter:
     annotations : Annotations, optional
         What is said of the whole. Those of single blocks are not kept.
     memory : int
-        Bytes to use, about, besides 56 for each vertex and hyperedge.
+        Bytes to use, about, besides 56 for each vertex and hyperedge, and their names.
 
     Notes
     -----
@@ -144,6 +144,8 @@ class FolderWriter:
             raise ValueError(f"n_vertices: expected a whole number; got {n_vertices!r}")
         if not 0 < n_vertices <= MOST:
             raise ValueError(f"n_vertices: expected 1 to {MOST}; got {n_vertices}")
+        if isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1:
+            raise ValueError(f"memory: expected a number of bytes, 1 or more; got {memory!r}")
         if self.path.exists() or self.path.is_symlink():
             raise FileExistsError(f"path: {os.fspath(path)!r} is there already; expected a folder to make")
         if not self.path.parent.is_dir():
@@ -152,14 +154,15 @@ class FolderWriter:
             )
         self.n_vertices, self.n_edges, self.n_incidences = int(n_vertices), 0, 0
         self._vertices = names.as_labels("vertices", vertices, self.n_vertices, "vertex")
-        self._memory, self._soft, self._closed = memory, False, False
+        self._memory, self._soft, self._closed, self._torn = int(memory), False, False, False
         self._counts = np.zeros(self.n_vertices, np.int64)
         self._named: bool | None = None
         self._columns: dict[str, Column] = {}
         self._written: dict[str, Entry] = {}
         self._labels: BinaryIO | None = None
+        self._folder = self.path.parent / f".{self.path.name}.{uuid4().hex[:12]}"
         try:
-            self._folder = Path(tempfile.mkdtemp(dir=self.path.parent, prefix=f".{self.path.name}."))
+            self._folder.mkdir()  # not by mkdtemp, which makes folders private
         except OSError as error:
             raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
 
@@ -177,6 +180,7 @@ class FolderWriter:
         labels : iterable of hashables, optional
             Names of the hyperedges: for all blocks, or for none.
         """
+        self._check_whole()
         block = self._checked(block, weights, labels)
         named = not isinstance(block.labels, range)
         if self._named not in (None, named):
@@ -185,6 +189,8 @@ class FolderWriter:
             raise ValueError(
                 f"block: a folder holds at most {MOST} incidences; see docs/scale.md on how to cut"
             )
+        listed = names.encode("labels", block.labels).tobytes() if named else b""
+        self._torn = True  # until all of it is written
         if self.n_edges == 0:
             for name, kind in _GROWING:
                 self._column(name, kind)
@@ -197,13 +203,13 @@ class FolderWriter:
         self._columns["degrees"].append(block.edge_degrees)
         self._counts += np.bincount(incidence.indices, minlength=self.n_vertices)
         if named:
-            listed = names.encode("labels", block.labels).tobytes()
             if self._labels is None:
                 self._labels = (self._folder / "labels.json").open("xb")
             self._labels.write((b"[" if self._named is None else b", ") + listed[1:-1])
         self._named, self._soft = named, self._soft or block.is_soft
         self.n_edges += block.n_edges
         self.n_incidences += int(incidence.nnz)
+        self._torn = False
 
     def close(self) -> None:
         """Finish: the hyperedges of each vertex, what the kernels read, and the name of the folder.
@@ -212,8 +218,10 @@ class FolderWriter:
         """
         if self._closed:
             return
+        self._check_whole()
         if self.n_edges == 0:
             raise ValueError("block: expected at least one hyperedge in all; got none")
+        self._write_names()
         self._write_annotations()
         for name in tuple(self._columns):
             self._finish(name)
@@ -226,7 +234,6 @@ class FolderWriter:
             self._written["ones"] = self._written.pop("edge_values")
         n_rows = self._lay_out(pointers, vertices)
         del pointers, vertices, values
-        self._write_names()
         meta = {
             "format": FORMAT,
             "version": VERSION,
@@ -244,10 +251,10 @@ class FolderWriter:
             "columns": {name: list(entry) for name, entry in sorted(self._written.items())},
         }
         (self._folder / _META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
-        mask = os.umask(0)
-        os.umask(mask)
-        self._folder.chmod(0o777 & ~mask)  # mkdtemp makes folders private
-        self._folder.rename(self.path)
+        try:
+            self._folder.rename(self.path)
+        except OSError as error:
+            raise type(error)(f"path: cannot make {str(self.path)!r}: {error.strerror}") from None
         self._closed = True
 
     def abandon(self) -> None:
@@ -271,6 +278,12 @@ class FolderWriter:
             self.abandon()
 
     # -- steps ------------------------------------------------------------------------------------
+
+    def _check_whole(self) -> None:
+        if self._closed:
+            raise ValueError(f"block: {str(self.path)!r} is finished; expected another folder to write to")
+        if self._torn:
+            raise ValueError("block: the last one was written in part, and failed; expected to begin anew")
 
     def _checked(self, block: Any, weights: Any, labels: Any) -> Hypergraph:
         if isinstance(block, Hypergraph):
@@ -392,6 +405,8 @@ class FolderWriter:
         if self._labels is not None:
             self._labels.write(b"]")
             self._labels.close()
+            stored = (self._folder / "labels.json").read_bytes()
+            names.index_of("labels", names.decode(np.frombuffer(stored, np.uint8)))  # once in all blocks
         if not isinstance(self._vertices, range):
             (self._folder / "vertices.json").write_bytes(names.encode("vertices", self._vertices).tobytes())
 

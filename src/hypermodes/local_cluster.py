@@ -3,8 +3,9 @@
 import logging
 import signal
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
+from multiprocessing import resource_tracker
 from typing import Any
 
 from hypermodes.threads import workers
@@ -72,29 +73,38 @@ def _started(n_workers: int) -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
 
-    with dask.config.set(SETTINGS):
-        try:
-            cluster = LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                processes=True,
-                host=HOST,
-                dashboard_address=f"{HOST}:0",
-                silence_logs=logging.CRITICAL,  # of what goes wrong, the call tells whose work it is
-                preload=[*dask.config.get("distributed.worker.preload"), __name__],  # calls `dask_setup`
-            )
-        except RuntimeError as error:
-            raise RuntimeError(
-                "local_cluster: the workers did not start; they import the script, which must call it under "
-                'if __name__ == "__main__":'
-            ) from error
-        with cluster, Client(cluster, set_as_default=False) as client:
-            yield client
+    with dask.config.set(SETTINGS), ExitStack() as stack:
+        with _ctrl_c_later():
+            try:
+                cluster = LocalCluster(
+                    n_workers=n_workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    host=HOST,
+                    dashboard_address=f"{HOST}:0",
+                    silence_logs=logging.CRITICAL,  # of what goes wrong, the call tells whose work it is
+                )
+            except RuntimeError as error:
+                raise RuntimeError(
+                    "local_cluster: the workers did not start; they import the script, which must call it "
+                    'under if __name__ == "__main__":'
+                ) from error
+            stack.enter_context(cluster)
+        yield stack.enter_context(Client(cluster, set_as_default=False))
 
 
-def dask_setup(worker: Any) -> None:
-    """Leave Ctrl-C to the process that has the client: it goes to all of them, and this one ends the others.
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Have Ctrl-C wait, and not reach processes and threads that are started here, nor those they start.
 
-    Dask calls it by this name in every worker that starts.
+    A terminal sends it to all processes. The one with the client has to see it, and ends the others.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # when multiprocessing starts it, it lets Ctrl-C in again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

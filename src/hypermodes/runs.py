@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import socket
+import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -64,6 +65,8 @@ class Run:
         self._lock = _Lock(self.path / "lock")
         try:
             self._begin(_description(prepared, rows, budget, block), resume)
+            for unfinished in (self.path / "blocks").glob(".*.npz"):  # somebody was ended while writing it
+                unfinished.unlink()
         except BaseException:
             self._lock.release()
             raise
@@ -87,6 +90,7 @@ class Run:
 
     def load(self, k: int) -> Gathered | None:
         """What came of block ``k``; None if it is not there, or was damaged since."""
+        _check_own(self._file(k))
         try:
             return load_arrays(self._file(k), _BLOCK_FORMAT, "a block of results", self._checked(k))
         except (FileNotFoundError, ValueError):
@@ -147,8 +151,24 @@ class Run:
         self._lock.release()
 
 
+def _check_own(path: Path) -> None:
+    """Refuse what no run has made, such as a link: what is written there would go somewhere else."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    is_folder = path.name == "blocks"
+    if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
+        raise ValueError(
+            f"results: {str(path)!r} is no {'folder' if is_folder else 'file'} of a run; "
+            "expected a folder that only runs of hypermodes have written to"
+        )
+
+
 def _check_folder(path: Path) -> None:
     """Refuse a folder that holds something else, such as the hypergraph itself."""
+    for name in ("run.json", "blocks", "lock"):
+        _check_own(path / name)
     if path.is_dir() and not (path / "run.json").exists():
         # What a run has that was interrupted before it had a description, or is just beginning.
         own = ("blocks", "lock")
@@ -221,6 +241,9 @@ class _Lock:
         self._file.flush()
 
     def release(self) -> None:
+        import fcntl
+
         with suppress(OSError):
             self._file.truncate(0)  # nobody is at it any more
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # closed it is not for a child that was forked meanwhile
         self._file.close()

@@ -130,6 +130,11 @@ def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypat
     calls.clear()
     np.testing.assert_array_equal(shape_distances(contexts, cache=tmp_path), table)
     assert not calls
+    with open(kept[0], "wb") as file:  # something else under its name
+        np.savez(file, table=table)
+    np.testing.assert_array_equal(shape_distances(contexts, cache=tmp_path), table)
+    assert len(calls) == 1
+    calls.clear()
     shape_distances(contexts[:8], cache=tmp_path)  # other shapes are another table
     assert calls
 

@@ -165,12 +165,11 @@ class _Kept:
     def read(self, begin: int) -> np.ndarray | None:
         """A block that is there and whole; None otherwise."""
         try:
-            block = np.load(self._path(begin), allow_pickle=False)
-        except (OSError, ValueError, EOFError):
+            with open(self._path(begin), "rb") as file:
+                block = np.lib.format.read_array(file, allow_pickle=False)
+        except (OSError, ValueError, EOFError, MemoryError):
             return None
-        fits = (
-            block.shape == self.shape(begin) and block.dtype == np.float32 and bool(np.isfinite(block).all())
-        )
+        fits = block.shape == self.shape(begin) and block.dtype == np.float32 and np.isfinite(block).all()
         return block if fits else None
 
     def write(self, begin: int, block: np.ndarray) -> None:
