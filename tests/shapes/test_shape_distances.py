@@ -163,3 +163,21 @@ def test_nearest_shapes_of_kimias_silhouettes_are_of_their_class(data_folder):
     assert (classes[table.argmin(axis=1)] == classes).mean() >= 0.99
     ten_nearest = np.argsort(table, axis=1)[:, :10]  # all others of a class of eleven
     assert (classes[ten_nearest] == classes[:, None]).mean() >= 0.96
+
+
+def test_shapes_with_a_symmetry_are_as_far_apart_with_any_number_of_threads():
+    """Several rotations are as good, and linear algebra rounds as its threads share the work."""
+    limits = pytest.importorskip("threadpoolctl").threadpool_limits
+    y, x = np.mgrid[:120, :120] - 60.0
+    rng, masks = np.random.default_rng(0), []
+    for angle, size in zip(rng.uniform(0, 2 * np.pi, 60), rng.uniform(0.7, 1.1, 60), strict=True):
+        u = (x * np.cos(angle) + y * np.sin(angle)) / size
+        v = (y * np.cos(angle) - x * np.sin(angle)) / size
+        arms = 2 + len(masks) % 4
+        masks.append(np.hypot(u, v) < 25 * (1 + 0.4 * np.cos(arms * np.arctan2(v, u))))
+    contexts = np.stack([shape_contexts(contour(mask)) for mask in masks])
+    tables = []
+    for n_threads in (1, 2, 4):
+        with limits(n_threads):
+            tables.append(shape_distances(contexts, n_jobs=1))
+    assert all(table.tobytes() == tables[0].tobytes() for table in tables)

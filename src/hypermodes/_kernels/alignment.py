@@ -60,3 +60,20 @@ def closest_alignments(contexts, images, others, turns, image_turns, band, out):
             best = warped(contexts[a], others[b], turns[a, b], band, FAR, above, row)
             best = min(best, warped(images[a], others[b], image_turns[a, b], band, best, above, row))
             out[a, b] = best / n_points
+
+
+@njit(**OPTIONS)
+def best_of_turns(contexts, others, ones, partners, are_as_good, turns):
+    """Of the rotations of each pair that are as good, take that of the least cost; of equals, the first."""
+    n_points = contexts.shape[1]
+    for k in range(ones.size):
+        a, b = ones[k], partners[k]
+        least = np.inf
+        for turn in range(n_points):
+            if are_as_good[turn, k]:
+                total = 0.0
+                for i in range(n_points):
+                    total += cost(contexts[a], others[b], i, (i - turn) % n_points)
+                if total < least:
+                    least = total
+                    turns[a, b] = turn

@@ -24,6 +24,7 @@ from hypermodes.progress import Progress, tracker
 from hypermodes.shapes.contexts import mirrored
 
 BAND = 6  # points that an outline may run ahead of the other
+_AS_GOOD = 2e-5  # of an agreement: rounding is a tenth of it, in whatever order things are added up
 _ROUNDING = 1e-6  # distances below this, and below 0, are what rounding makes of 0
 _BLOCK = 64  # rows of the table a task
 
@@ -117,8 +118,8 @@ def _compared(given: _Shapes, block: range) -> np.ndarray:
     others = shapes[begin:].reshape(len(shapes) - begin, shapes.shape[1], -1)
     rows = others[: end - begin]
     images = np.ascontiguousarray(mirrored(shapes[begin:end])).reshape(rows.shape)
-    turns = _best_turn(waves[:, begin:end], waves[:, begin:], shapes.shape[1])
-    image_turns = _best_turn(_waves(images), waves[:, begin:], shapes.shape[1])
+    turns = _best_turns(rows, waves[:, begin:end], others, waves[:, begin:])
+    image_turns = _best_turns(images, _waves(images), others, waves[:, begin:])
     out = np.zeros((len(rows), len(others)), dtype=np.float32)
     closest_alignments(rows, images, others, turns, image_turns, BAND, out)
     out[out < _ROUNDING] = 0
@@ -132,14 +133,24 @@ def _waves(contexts: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(transform.transpose(1, 0, 2))
 
 
-def _best_turn(waves: np.ndarray, others: np.ndarray, points: int) -> np.ndarray:
+def _best_turns(
+    rows: np.ndarray, waves: np.ndarray, others: np.ndarray, waves_of_others: np.ndarray
+) -> np.ndarray:
     """The rotation at which each shape agrees best with each other: where Σ_i ⟨a_i, b_{i-turn}⟩ is largest.
 
-    The second best is nearly always the one next to it, which the band reaches anyway.
+    The second best is nearly always the one next to it, which the band reaches anyway. Not so for shapes with
+    a symmetry: several are as good, and rounding, which hangs on the threads of the linear algebra, would
+    decide. So those that differ by no more are looked at again, in an order of our own.
     """
-    spectrum = np.matmul(waves.conj(), others.transpose(0, 2, 1))  # conjugate: of the smaller one
-    agreement = np.fft.irfft(np.conjugate(spectrum, out=spectrum), points, axis=0)
-    return agreement.argmax(axis=0).astype(np.int32)
+    from hypermodes._kernels.alignment import best_of_turns
+
+    spectrum = np.matmul(waves.conj(), waves_of_others.transpose(0, 2, 1))  # conjugate: of the smaller one
+    agreement = np.fft.irfft(np.conjugate(spectrum, out=spectrum), rows.shape[1], axis=0)
+    turns = agreement.argmax(axis=0).astype(np.int32)
+    as_good = agreement >= (1 - _AS_GOOD) * agreement.max(axis=0)
+    one, other = np.nonzero(np.count_nonzero(as_good, axis=0) > 1)
+    best_of_turns(rows, others, one, other, as_good[:, one, other], turns)
+    return turns
 
 
 class _Kept:
@@ -155,7 +166,7 @@ class _Kept:
             "shapes": list(shapes.shape),
             "band": BAND,
             "block": _BLOCK,
-            "version": 5,
+            "version": 6,
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
         make_folder(folder, "cache")
