@@ -248,7 +248,8 @@ def executor_of(client: Any, n_jobs: int | None) -> Iterator[Executor]:
 
 def _is_dask_client(client: Any) -> bool:
     """Whether it can do what is asked of a client of Dask; Dask itself need not be installed to say no."""
-    return all(hasattr(client, name) for name in ("scatter", "submit", "ncores"))
+    can = all(hasattr(client, name) for name in ("scatter", "submit", "ncores"))
+    return can and not isinstance(client, type)
 
 
 def checked_address(client: Any) -> str:
