@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import errno
+import gc
 import json
 import os
 import pickle
@@ -499,6 +500,96 @@ def test_a_consistent_lie_is_found_by_looking_at_all(folder):
     meta["columns"]["row_of_edges"][2] = columns.digest_of(values)
     (folder / "meta.json").write_text(json.dumps(meta))
     assert "other than rows" in refused(folder, verify=True)
+
+
+def forged(folder, name, change):
+    """Change a column, and the digest that is written of it."""
+    path = folder / f"{name}.npy"
+    values = np.load(path)
+    change(values)
+    np.save(path, values)
+    meta = json.loads((folder / "meta.json").read_text())
+    meta["columns"][name][2] = columns.digest_of(values)
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
+def more(factor):
+    def change(values):
+        values[3] *= factor
+
+    return change
+
+
+def other(i, value):
+    def change(values):
+        values[i] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("edge_vertices", other(2, 9), "vertex_edges are not the same incidences in the other order"),
+        ("vertex_edges", other(0, 5), "vertex_edges are not the same incidences in the other order"),
+        ("vertex_values", more(0.5), "vertex_edges are not the same incidences in the other order"),
+        ("edge_values", more(0.5), "vertex_edges are not the same incidences in the other order"),
+        ("weights", more(2), "row_rates holds other than weights by degrees"),
+        ("degrees", more(2), "degrees holds other than the sums of edge_values"),
+        ("row_rates", more(7), "row_rates holds other than weights by degrees"),
+        ("row_twins", more(2), "row_twins holds other than the numbers"),
+        ("row_first_edges", other(0, 20), "row_first_edges holds other than the first"),
+        ("row_of_edges", other(-1, 1), "row_twins holds other than the numbers"),
+        ("row_vertices", other(2, 9), "row_vertex_edges are not the same incidences"),
+        ("row_vertex_edges", other(0, 9), "row_vertex_edges are not the same incidences"),
+    ],
+)
+def test_columns_that_contradict_each_other_are_found(tmp_path, name, change, message):
+    """Twenty triples on a ring, one with a vertex of its own, each second one again; p(v|e) is 0.5 or 1."""
+    edges = [{v: 1.0 if v % 2 else 0.5 for v in edge} for edge in ring(20, 3).tolist()]
+    edges[19] |= {20: 0.25}
+    write_folder(Hypergraph.from_edges([*edges, *edges[:19:2]], vertices=range(21)), tmp_path / "soft")
+    assert hm.open(tmp_path / "soft", verify=True).n_edges == 30
+    forged(tmp_path / "soft", name, change)
+    assert message in refused(tmp_path / "soft", verify=True)
+
+
+def test_a_folder_that_finds_no_room_leaves_nothing(tmp_path, monkeypatch):
+    """Not even to finish what was begun: then closing a file fails as well."""
+
+    def full():
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    writer = FolderWriter(tmp_path / "x", 30)
+    writer.append(ring(30, 3), labels=[f"e{i}" for i in range(30)])
+    files = [column._file for column in writer._columns.values()] + [writer._labels]
+    for column in writer._columns.values():
+        column._file = SimpleNamespace(close=full, seek=lambda place: full())
+    writer._labels = SimpleNamespace(close=full, write=lambda content: full())
+    with pytest.raises(OSError, match="No space"), writer:
+        pass
+    assert list(tmp_path.iterdir()) == []
+    for file in files:
+        file.close()
+
+
+def test_a_description_that_cannot_be_read_is_refused(folder, monkeypatch):
+    def denied(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    assert "meta.json cannot be read: Permission denied" in refused(folder)
+
+
+def test_a_folder_that_nobody_works_on_is_let_go(folder):
+    """Its pages, and its room on the disk if it is deleted, are kept by a process as long as it shifts."""
+    prepared = pickle.loads(pickle.dumps(Prepared.of(hm.HyperedgeAffinity(hm.open(folder)))))
+    again = pickle.loads(pickle.dumps(prepared))
+    assert again is prepared  # once a process
+    assert len(batch._opened) == 1
+    del prepared, again
+    gc.collect()
+    assert not batch._opened
 
 
 def test_the_description_is_no_link(folder, tmp_path):

@@ -5,6 +5,7 @@ import mmap
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -50,7 +51,8 @@ class Column:
 
     def abandon(self) -> None:
         """Let go of the file as it is."""
-        self._file.close()
+        with suppress(OSError):  # what is still to be written may find no room
+            self._file.close()
 
     def _write_header(self) -> None:
         head = {

@@ -20,7 +20,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
@@ -35,6 +36,7 @@ from hypermodes.annotations import Annotations
 from hypermodes.columns import PIECE, Column, Entry, digest_of, mapped, unlocked
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.transposing import row_ranges, transpose
+from hypermodes.verification import verify_columns
 
 FORMAT: Final = "hypermodes-folder"
 VERSION: Final = 1
@@ -262,7 +264,8 @@ class FolderWriter:
         for column in self._columns.values():
             column.abandon()
         if self._labels is not None:
-            self._labels.close()
+            with suppress(OSError):
+                self._labels.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -440,8 +443,9 @@ def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  
     path : path
         A folder that `write_folder` or `FolderWriter` made.
     verify : bool
-        Read all of it and check that it is as it was written, and a hypergraph: for folders of others.
-        Without, files must be there with the right types and sizes, and their content is trusted.
+        Read all of it and check that it is as it was written, a hypergraph, and that the parts say the same:
+        for folders of others. Without, files must be there with the right types and sizes, and their content
+        is trusted.
 
     Returns
     -------
@@ -557,7 +561,7 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
         _reopened_by=(reopen, (str(folder), fingerprint)),
     )
     if verify:
-        _verify(hypergraph, read, columns)
+        verify_columns(hypergraph, read, columns)
     return hypergraph
 
 
@@ -578,7 +582,10 @@ def _small_file(path: Path, most: int | None = None) -> bytes:
         raise ValueError(f"{path.name} is missing, or no plain file")
     if most is not None and path.stat().st_size > most:
         raise ValueError(f"{path.name} has more than {most} bytes")
-    return path.read_bytes()
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
 def _names(folder: Path, digests: dict[str, str], name: str, n: int) -> names.Labels:
@@ -591,56 +598,3 @@ def _names(folder: Path, digests: dict[str, str], name: str, n: int) -> names.La
     if len(listed) != n:
         raise ValueError(f"{name}.json has {len(listed)} names; expected {n}")
     return listed
-
-
-def _verify(hypergraph: Hypergraph, read: dict[str, np.ndarray], columns: dict[str, Any]) -> None:
-    """See that every column is as it was written, and that together they are a hypergraph."""
-    for name, array in read.items():
-        if digest_of(array) != columns[name][2]:
-            raise ValueError(f"{name}.npy is not as it was written")
-    rows = hypergraph.stored_rows or {}
-    n_vertices, n_edges, n_rows = hypergraph.n_vertices, hypergraph.n_edges, rows["twins"].size
-    by_edge, by_vertex = hypergraph.incidence, hypergraph.incidence_by_vertex
-    for what, ptr, idx, n in (
-        ("edge_vertices", by_edge.indptr, by_edge.indices, n_vertices),
-        ("vertex_edges", by_vertex.indptr, by_vertex.indices, n_edges),
-        ("row_vertices", rows["row_ptr"], rows["row_idx"], n_vertices),
-        ("row_vertex_edges", rows["vertex_ptr"], rows["vertex_idx"], n_rows),
-    ):
-        _check_ascending(what, ptr, idx, n)
-    for what, else_it_holds, good in _SOUND:
-        values = read.get(what, np.empty(0))
-        for low in range(0, values.size, PIECE):
-            if not good(values[low : low + PIECE], n_edges, n_rows).all():
-                raise ValueError(f"{what} holds {else_it_holds}")
-    if (np.diff(by_edge.indptr) < 1).any():
-        raise ValueError("a hyperedge has no vertices")
-    for name, labels in (("vertices", hypergraph.vertices), ("labels", hypergraph.labels)):
-        if not isinstance(labels, range):
-            names.index_of(name, labels)
-
-
-_Test = Callable[[np.ndarray, int, int], np.ndarray]
-_SOUND: tuple[tuple[str, str, _Test], ...] = (
-    ("edge_values", "probabilities outside (0, 1]", lambda x, edges, rows: (x > 0) & (x <= 1)),
-    ("vertex_values", "probabilities outside (0, 1]", lambda x, edges, rows: (x > 0) & (x <= 1)),
-    ("ones", "other numbers", lambda x, edges, rows: x == 1),
-    ("weights", "no positive numbers", lambda x, edges, rows: (x > 0) & np.isfinite(x)),
-    ("degrees", "no positive numbers", lambda x, edges, rows: (x > 0) & np.isfinite(x)),
-    ("row_rates", "rates out of range", lambda x, edges, rows: (x > 1e-100) & (x < 1e100)),
-    ("row_twins", "no numbers of twins", lambda x, edges, rows: (x >= 1) & (x <= edges)),
-    ("row_first_edges", "other than hyperedges", lambda x, edges, rows: (x >= 0) & (x < edges)),
-    ("row_of_edges", "other than rows", lambda x, edges, rows: (x >= 0) & (x < rows)),
-)
-
-
-def _check_ascending(what: str, ptr: np.ndarray, idx: np.ndarray, n: int) -> None:
-    if (np.diff(ptr) < 0).any():
-        raise ValueError(f"the pointers of {what} fall")
-    for low, high in row_ranges(ptr, PIECE):
-        part = idx[ptr[low] : ptr[high]].astype(np.int64)
-        owner = np.repeat(np.arange(high - low), np.diff(ptr[low : high + 1]))
-        if part.size and not (part.min() >= 0 and part.max() < n):
-            raise ValueError(f"{what} holds numbers outside 0 … {n - 1}")
-        if (np.diff(owner * n + part) <= 0).any():
-            raise ValueError(f"{what} are not ascending")
