@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 import hypermodes as hm
 from hypermodes import curvature, executors
@@ -80,8 +81,19 @@ def test_curvatures_do_not_depend_on_who_is_looked_at_with_whom(hypergraph, seed
     assert later.notes[:, CURVATURE].tobytes() == at_once.tobytes()
 
 
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_curvatures_do_not_depend_on_the_threads_of_linear_algebra(most):
+    matrix = 1 + 1e-3 * np.random.default_rng(0).random((300, 300))
+    prepared = Prepared.of(hm.MatrixAffinity(np.triu(matrix, 1) + np.triu(matrix, 1).T))
+    points = some_supports(300, 300, 1, count=1)
+    with threadpool_limits(1, "blas"):
+        alone = curvature.curvatures(prepared, points)
+    with threadpool_limits(most, "blas"):
+        assert curvature.curvatures(prepared, points).tobytes() == alone.tobytes()
+
+
 def test_large_supports_are_left_to_others():
-    """Threads of linear algebra change their last bits: they are looked at by the client alone."""
+    """They cost most, and many blocks may come to the same: the client looks at each once."""
     matrix = hm.MatrixAffinity(np.kron(np.eye(2), 1 - np.eye(50)) + np.pad(1 - np.eye(10), (0, 90)))
     prepared = Prepared.of(matrix)
     gathered = executors._shift(prepared, (range(100), Budget()))

@@ -42,7 +42,10 @@ def test_every_equation_of_the_paper_is_in_the_table():
     assert numbers >= set(range(1, 14))
 
 
-PAGES = ("docs/departures.md", "docs/formats.md", "docs/groups.md", "docs/matching.md", "README.md")
+PAGES = (
+    *(f"docs/{name}.md" for name in ("departures", "formats", "groups", "matching", "scale")),
+    "README.md",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

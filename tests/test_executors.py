@@ -3,6 +3,7 @@
 import errno
 import os
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from importlib import import_module
+from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
 
@@ -147,15 +149,29 @@ def test_order_and_repetition_change_nothing(hypergraph, expected, monkeypatch):
     assert_same(hm.find_modes(hypergraph), expected)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_joblib_gives_the_same(hypergraph, expected, backend, monkeypatch):
+@pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
+def test_joblib_gives_the_same(hypergraph, expected, backend):
     joblib = pytest.importorskip("joblib")
-    monkeypatch.setattr(executors.Joblib, "block", 300)
     seen = []
     with joblib.parallel_config(backend=backend, n_jobs=2):
         modes = hm.find_modes(hypergraph, client="joblib", progress=lambda *done: seen.append(done))
     assert_same(modes, expected)
     assert seen[-1] == (hypergraph.n_edges, hypergraph.n_edges)
+
+
+def test_joblib_gives_the_same_by_a_backend_that_gives_lists(hypergraph, expected, tmp_path):
+    """In a process of its own: this one has threads, and had better not fork."""
+    pytest.importorskip("joblib")
+    hypergraph.save(tmp_path / "points.npz")
+    code = (
+        "import sys, joblib, hypermodes as hm\n"
+        "with joblib.parallel_config(backend='multiprocessing', n_jobs=2):\n"
+        "    modes = hm.find_modes(hm.Hypergraph.load(sys.argv[1]), client='joblib')\n"
+        "modes.save(sys.argv[2])\n"
+    )
+    places = [str(tmp_path / "points.npz"), str(tmp_path / "modes.npz")]
+    subprocess.run([sys.executable, "-c", code, *places], check=True, env=os.environ | _path())
+    assert_same(hm.ModeSet.load(tmp_path / "modes.npz", hypergraph), expected)
 
 
 def test_groups_and_estimators_take_a_client():
@@ -186,9 +202,12 @@ def test_a_client_needs_the_compiled_rules(hypergraph):
         hm.find_modes(hypergraph, client="joblib", dynamics=hm.Replicator())
 
 
-def test_nothing_imports_dask_or_joblib_processes_unless_asked():
+def test_nothing_imports_dask_unless_asked():
     code = (
-        "import sys, hypermodes as hm; hm.find_modes(hm.Hypergraph.from_edges([[1, 2], [2, 3]])); "
+        "import sys, numpy as np, hypermodes as hm\n"
+        "H = hm.Hypergraph.from_edges([[1, 2], [2, 3]])\n"
+        "hm.find_modes(H), hm.cluster(H), hm.HypergraphShift().fit(np.eye(9))\n"
+        "hm.find_modes(H, client='joblib')\n"
         "sys.exit(any(name in sys.modules for name in ('dask', 'distributed')))"
     )
     assert subprocess.run([sys.executable, "-c", code], env=os.environ | _path()).returncode == 0
@@ -196,6 +215,21 @@ def test_nothing_imports_dask_or_joblib_processes_unless_asked():
 
 def _path():
     return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+@pytest.mark.parametrize("most", [100, 8192])
+def test_few_starts_are_enough_blocks_for_everybody(most):
+    """A start may take a second. Blocks are the same whoever works on them: others may take a run up."""
+    sizes = [executors.block_size(n, most) for n in range(1, 10**6, 777)]
+    assert max(sizes) == most
+    assert sizes == sorted(sizes)
+    assert executors.block_size(0, most) > 0
+    for n in (640, 3000, 6000):
+        assert n / executors.block_size(n, most) >= 20
+
+
+def test_the_package_is_sent_by_its_name():
+    assert pickle.loads(pickle.dumps(hm)) is hm
 
 
 # -- a real cluster -----------------------------------------------------------------------------------
@@ -324,10 +358,7 @@ def test_a_number_of_workers_that_is_none_is_refused(n_workers):
         hm.local_cluster(n_workers)
 
 
-def test_a_cluster_gives_the_same_from_memory_and_from_disk(
-    client, cluster, hypergraph, expected, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(executors.Dask, "block", 200)
+def test_a_cluster_gives_the_same_from_memory_and_from_disk(client, cluster, hypergraph, expected, tmp_path):
     seen = []
     modes = hm.find_modes(hypergraph, client=client, progress=lambda *done: seen.append(done))
     assert_same(modes, expected)
@@ -375,13 +406,130 @@ def test_an_estimator_fits_on_a_cluster_and_is_cloned_and_kept_without_it(client
     assert clone(twin).client is client
 
 
-def no_room(*_):
+def test_a_metric_may_speak_of_the_package(client):
+    points = np.random.default_rng(0).random((60, 2))
+
+    def metric(one, other):
+        return float(np.abs(one - other).sum()) if hm.__version__ else np.nan
+
+    ours = hm.cluster_points(points, metric=metric, client=client)
+    assert ours.labels.tobytes() == hm.cluster_points(points, metric=metric).labels.tobytes()
+
+
+def test_a_worker_that_hangs_at_the_end_holds_nobody_up(client, hypergraph, expected, monkeypatch):
+    sharing = pytest.importorskip("hypermodes.sharing")
+    monkeypatch.setattr(sharing, "MOMENT", 0.2)
+    victim = pids(client)[0]
+
+    def stop(done, total):
+        if done == total:
+            os.kill(victim, signal.SIGSTOP)
+
+    try:
+        assert_same(hm.find_modes(hypergraph, client=client, progress=stop), expected)
+    finally:
+        os.kill(victim, signal.SIGCONT)
+    assert victim in pids(client)  # it is waited for here
+
+
+@pytest.mark.parametrize("shown", ["no hypermodes (No module named 'hypermodes')", "hypermodes 0.0.1"])
+def test_a_worker_that_has_something_else_is_named_before_the_work(client, hypergraph, monkeypatch, shown):
+    sharing = pytest.importorskip("hypermodes.sharing")
+
+    def none():
+        raise ModuleNotFoundError("No module named 'hypermodes'")
+
+    monkeypatch.setattr(sharing, "_release_there", none if "named" in shown else lambda: "0.0.1")
+    monkeypatch.setattr(sharing, "_sent", None)
+    told = rf"client: worker tcp://\S+ has {re.escape(shown)}; expected hypermodes {hm.__version__}, as here"
+    with pytest.raises(ConnectionError, match=told):
+        hm.find_modes(hypergraph, client=client)
+
+
+def test_a_worker_that_cannot_be_asked_what_it_has_is_found_by_its_first_block(
+    client, hypergraph, monkeypatch
+):
+    sharing = pytest.importorskip("hypermodes.sharing")
+    monkeypatch.setattr(sharing.HandedOut, "_check_releases", lambda handed: None)
+    monkeypatch.setattr(sharing, "RELEASE", "0.0.1")  # here: workers have their own
+    told = rf"client: worker tcp://\S+ has hypermodes {hm.__version__}; expected hypermodes 0\.0\.1, as here"
+    with pytest.raises(ConnectionError, match=told):
+        hm.find_modes(hypergraph, client=client)
+    assert not any(name.startswith("hypermodes-") for name in plugins(client))
+
+
+class Unknown:
+    """Of a module that is not there, when it is unpickled."""
+
+    __name__ = "unknown"
+
+    def __call__(self):
+        raise AssertionError
+
+    def __reduce__(self):
+        return import_module, ("hypermodes.nowhere",)
+
+
+def test_a_scheduler_that_does_not_know_what_is_to_be_done_is_named(client, hypergraph, monkeypatch):
+    """It unpacks what it hands on, and may have no hypermodes."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+    monkeypatch.setattr(clusters, "_do", Unknown())
+    with pytest.raises(
+        ConnectionError, match="client: the scheduler has no hypermodes, or another; expected"
+    ):
+        hm.find_modes(hypergraph, client=client)
+
+
+def test_what_is_on_its_way_is_waited_for_but_not_for_ever(client, hypergraph, expected, monkeypatch):
+    """Nobody waits until the last worker has it: one may hang."""
+    sharing = pytest.importorskip("hypermodes.sharing")
+    hand_over, waited = sharing.HandedOut._hand_over, []
+
+    def late(handed, not_yet):
+        if not waited:
+            hand_over(handed, sharing._sent(handed._shared))
+        waited.append(not_yet)
+
+    monkeypatch.setattr(sharing.HandedOut, "_hand_over", lambda handed, plugin: None)
+    with monkeypatch.context() as patched:
+        patched.setattr(sharing.HandedOut, "wait_for", late)
+        assert_same(hm.find_modes(hypergraph, client=client), expected)
+    assert waited
+    monkeypatch.setattr(sharing, "ON_ITS_WAY", -1)
+    with pytest.raises(ConnectionError, match=r"client: worker tcp://\S+ has not got what it is to"):
+        hm.find_modes(hypergraph, client=client)
+
+
+def test_a_worker_that_hangs_while_work_is_handed_out_holds_nobody_up(
+    client, hypergraph, expected, monkeypatch
+):
+    """It takes some of the blocks with it, which are done again when Dask has given it up."""
+    sharing = pytest.importorskip("hypermodes.sharing")
+    monkeypatch.setattr(sharing, "A_WHILE", 0.5)
+    victim, going_on = pids(client)[0], []
+    os.kill(victim, signal.SIGSTOP)
+    try:
+
+        def go_on(done, total):
+            going_on.append(os.kill(victim, signal.SIGCONT))
+
+        assert_same(hm.find_modes(hypergraph, client=client, progress=go_on), expected)
+    finally:
+        os.kill(victim, signal.SIGCONT)
+    assert going_on  # blocks of the other came while it hung
+
+
+def no_room(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [("_on_this_host", lambda client: False), ("os.access", lambda *_: False), ("_Mapped", no_room)],
+    [
+        ("_on_this_host", lambda client: False),
+        ("_mapped", no_room),
+        ("tempfile.TemporaryDirectory", no_room),
+    ],
 )
 def test_workers_that_cannot_see_our_files_are_sent_what_they_need(
     client, hypergraph, expected, name, answer, monkeypatch
@@ -389,27 +537,30 @@ def test_workers_that_cannot_see_our_files_are_sent_what_they_need(
     sharing = pytest.importorskip("hypermodes.sharing")
     sent, send = [], sharing.HandedOut._send
     monkeypatch.setattr(sharing.HandedOut, "_send", lambda handed: sent.append(handed) or send(handed))
-    monkeypatch.setattr(executors.Dask, "block", 500)
     assert_same(hm.find_modes(hypergraph, client=client), expected)
     assert not sent  # they are on this host
     monkeypatch.setattr(f"hypermodes.sharing.{name}", answer)
     left = []
 
     def look(done, total):
-        left.extend(sent[0]._path.parent.iterdir() if name == "_Mapped" else ())
+        folder = sent[0]._folder
+        left.extend([folder.name] if folder and Path(folder.name).exists() else [])
 
     assert_same(hm.find_modes(hypergraph, client=client, progress=look), expected)
     assert len(sent) == 1
     assert not left  # a file that found no room is not kept
 
 
-def test_a_worker_that_cannot_see_the_file_later_is_sent_what_it_needs(
-    client, hypergraph, expected, monkeypatch
-):
-    """It may come when others have seen it, and be in a container."""
+def test_a_worker_that_cannot_see_the_file_is_sent_what_it_needs(client, hypergraph, expected, monkeypatch):
+    """It may be of another user, or in a container."""
     sharing = pytest.importorskip("hypermodes.sharing")
-    monkeypatch.setattr(executors.Dask, "block", 500)
-    monkeypatch.setattr(sharing.HandedOut, "_everybody_sees", lambda handed: not handed._path.unlink())
+    register = sharing.HandedOut._register
+
+    def away(handed, plugin):
+        (Path(handed._folder.name) / "shared").unlink(missing_ok=True)
+        register(handed, plugin)
+
+    monkeypatch.setattr(sharing.HandedOut, "_register", away)
     assert_same(hm.find_modes(hypergraph, client=client), expected)
     assert not any(name.startswith("hypermodes-") for name in plugins(client))
 
@@ -444,7 +595,7 @@ def test_what_goes_wrong_while_it_is_handed_out_is_said_and_nothing_else(client,
     clusters = pytest.importorskip("hypermodes.clusters")
     with pytest.raises(TypeError, match="pickle"):
         list(clusters.each(client, lambda one, job: job, threading.Lock(), [(0, None)]))
-    monkeypatch.setattr(sharing, "_Mapped", interrupted)
+    monkeypatch.setattr(sharing, "_mapped", interrupted)
     with pytest.raises(KeyboardInterrupt):
         hm.find_modes(hypergraph, client=client)
 
@@ -457,18 +608,22 @@ def test_a_scheduler_that_is_gone_when_it_is_asked_is_missed():
         raise ConnectionResetError(errno.ECONNRESET, "connection reset")
 
     gone = SimpleNamespace(
-        status="closed", ncores=reset, scheduler=SimpleNamespace(address="tcp://127.0.0.1:1")
+        status="closed",
+        ncores=reset,
+        sync=reset,
+        run=reset,
+        scheduler=SimpleNamespace(address="tcp://127.0.0.1:1"),
     )
-    with pytest.raises(ConnectionError, match=r"^client: the scheduler is gone$"):
-        clusters._width(gone, 1)
+    with pytest.raises(ConnectionError, match=r"^client: the scheduler is gone, or the client was closed$"):
+        clusters._width(gone)
     with (
-        pytest.raises(ConnectionError, match=r"^client: the scheduler is gone$"),
+        pytest.raises(ConnectionError, match=r"^client: the scheduler is gone, or the client was closed$"),
         sharing.handed_out(gone, 1),
     ):
         pass
     gone.status = "running"
     with pytest.raises(ConnectionError, match=r"^client: the workers cannot be handed their work: "):
-        sharing.HandedOut(gone, 1, None).hand_out()
+        sharing.HandedOut(gone, 1).hand_out()
 
 
 def test_a_client_that_does_not_wait_is_refused():
@@ -518,7 +673,7 @@ def test_every_job_is_done_once_however_many_a_message_gets_done(client, seconds
 
 def test_what_is_finished_is_given_before_the_job_that_fails(client, monkeypatch):
     clusters = pytest.importorskip("hypermodes.clusters")
-    monkeypatch.setattr(clusters, "_width", lambda *_: 1)  # all go in one message
+    monkeypatch.setattr(clusters, "_width", lambda *_, **__: 1)  # all go in one message
     outcomes = clusters.each(client, lambda one, job: one / job, 1, [(5, 1), (6, 2), (7, 0), (8, 1)])
     assert [next(outcomes), next(outcomes)] == [(5, 1.0), (6, 0.5)]
     with pytest.raises(ZeroDivisionError):
@@ -554,15 +709,10 @@ def test_a_run_may_begin_in_a_callback_of_dask(client, hypergraph, expected):
 
 
 def test_workers_that_are_gone_for_good_are_missed(monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     clusters = pytest.importorskip("hypermodes.clusters")
     for name in ("PATIENCE", "LONGER", "_MOST"):
         monkeypatch.setattr(clusters, name, 1)
-    few = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
-    with (
-        distributed.LocalCluster(**few, host="127.0.0.1", dashboard_address="127.0.0.1:0") as there,
-        there.get_client() as client,
-    ):
+    with few(1) as there, there.get_client() as client:
         outcomes = clusters.each(client, lambda one, job: one + job, 1, [(k, k) for k in range(20)])
         given = [next(outcomes)]
         there.scale(0)
@@ -571,6 +721,35 @@ def test_workers_that_are_gone_for_good_are_missed(monkeypatch):
             given.extend(outcomes)
         assert 1 <= len(given) < 20
         assert all(outcome == k + 1 for k, outcome in given)
+
+
+def few(n_workers):
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp://",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+    )
+
+
+def test_a_cluster_that_grows_with_its_work_may_begin_with_nobody(hypergraph, expected):
+    with few(0) as there, there.get_client() as client:
+        there.adapt(minimum=0, maximum=1)
+        assert not client.ncores()
+        assert_same(hm.find_modes(hypergraph, client=client), expected)
+
+
+def test_a_scheduler_without_workers_is_said_to_have_none(hypergraph, monkeypatch):
+    monkeypatch.setattr("hypermodes.clusters.PATIENCE", 1)
+    with (
+        few(0) as there,
+        there.get_client() as client,
+        pytest.raises(ConnectionError, match="client: the scheduler has no workers; start some"),
+    ):
+        hm.find_modes(hypergraph, client=client)
 
 
 def test_messages_that_are_back_are_not_lost_with_one_that_fails():
@@ -594,10 +773,8 @@ def test_a_job_that_was_lost_goes_alone():
         clusters._count(tries, [(5, None), (2, None)])
 
 
-def test_workers_that_are_killed_change_nothing(client, hypergraph, expected, tmp_path, monkeypatch):
+def test_workers_that_are_killed_change_nothing(client, hypergraph, expected, tmp_path):
     """One is killed in the middle, later all that are there: nobody is left who had the hypergraph."""
-    monkeypatch.setattr(executors, "REMOTE_BLOCK", 100)
-    monkeypatch.setattr("hypermodes.modes.REMOTE_BLOCK", 100)
     victims = []
 
     def kill(done, total):
@@ -614,12 +791,11 @@ def test_workers_that_are_killed_change_nothing(client, hypergraph, expected, tm
     modes = hm.find_modes(hypergraph, client=client, results=tmp_path / "run", progress=kill)
     assert len(victims) >= 2
     assert_same(modes, expected)
-    assert len(list((tmp_path / "run" / "blocks").iterdir())) == -(-hypergraph.n_edges // 100)
+    size = executors.block_size(hypergraph.n_edges, executors.REMOTE_BLOCK)
+    assert len(list((tmp_path / "run" / "blocks").iterdir())) == -(-hypergraph.n_edges // size)
 
 
-def test_an_error_of_ours_ends_the_run_and_calls_the_rest_off(client, hypergraph, monkeypatch):
-    monkeypatch.setattr(executors.Dask, "block", 100)
-
+def test_an_error_of_ours_ends_the_run_and_calls_the_rest_off(client, hypergraph):
     def interrupt(done, total):
         raise KeyboardInterrupt
 

@@ -12,14 +12,11 @@ import pytest
 
 import hypermodes as hm
 from hypermodes import executors, gathering
+from hypermodes._kernels.shifting import OPEN
+from hypermodes.batch import DENSITY, STATUS, WORST
 from hypermodes.datasets import five_crescents
 
-SIZE = 100
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr("hypermodes.modes.REMOTE_BLOCK", SIZE)
+SIZE = 32  # starts a block of these runs
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +81,7 @@ def test_a_killed_run_is_finished(hypergraph, expected, folder, tmp_path, counte
     """The process is killed outright, by a signal that cannot be caught, right after its fourth block."""
     hypergraph.save(tmp_path / "h.npz")
     code = (
-        "import os, signal, hypermodes as hm, hypermodes.modes as m\n"
-        f"m.REMOTE_BLOCK = {SIZE}\n"
+        "import os, signal, hypermodes as hm\n"
         f"kill = lambda done, total: done >= {4 * SIZE} and os.kill(os.getpid(), signal.SIGKILL)\n"
         f"H = hm.Hypergraph.load({str(tmp_path / 'h.npz')!r})\n"
         f"hm.find_modes(H, results={str(folder)!r}, n_jobs=1, progress=kill)\n"
@@ -111,7 +107,7 @@ def test_a_full_disk_loses_nothing_that_was_written(hypergraph, expected, folder
         save(file, **arrays)
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"^results: cannot write to '.*run': No space left .* resume=True"):
         hm.find_modes(hypergraph, results=folder)
     assert len(list((folder / "blocks").iterdir())) == fails_at - 1
     monkeypatch.setattr(np, "savez", save)
@@ -188,6 +184,12 @@ def test_a_lock_of_the_dead_holds_nobody_up(hypergraph, expected, folder):
 # -- damaged and hostile folders ----------------------------------------------------------------------
 
 
+def noted(path, column, value):
+    notes = np.load(path)["notes"]
+    notes[0, column] = value
+    return notes
+
+
 def rewritten(path, **changes):
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}
@@ -203,6 +205,15 @@ DAMAGE = {
     "too few starts": lambda path: rewritten(path, which=np.load(path)["which"][:-1]),
     "another type": lambda path: rewritten(path, shares=np.load(path)["shares"].astype(np.float32)),
     "objects": lambda path: rewritten(path, notes=np.array([{}], dtype=object)),
+    "no status": lambda path: rewritten(path, notes=noted(path, STATUS, 99)),
+    "not finished": lambda path: rewritten(path, notes=noted(path, STATUS, OPEN)),
+    "no density": lambda path: rewritten(path, notes=noted(path, DENSITY, np.nan)),
+    "half a row": lambda path: rewritten(path, notes=noted(path, WORST, 1.5)),
+    "no shares": lambda path: rewritten(path, shares=np.load(path)["shares"] * np.nan),
+    "shares of more": lambda path: rewritten(path, shares=np.load(path)["shares"] * 1.1),
+    "falling rows": lambda path: rewritten(path, rows=np.load(path)["rows"][::-1].copy()),
+    "one row": lambda path: rewritten(path, rows=np.load(path)["rows"] * 0),
+    "others came first": lambda path: rewritten(path, first=np.load(path)["first"][::-1].copy()),
 }
 
 
@@ -298,6 +309,41 @@ def test_a_file_is_no_folder(hypergraph, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="results: cannot make the folder"):
         hm.find_modes(hypergraph, results=tmp_path / "file")
+
+
+@pytest.mark.parametrize("results", [5, True, b"run", "", ["run"]])
+def test_what_is_no_path_is_refused(hypergraph, results):
+    with pytest.raises(ValueError, match="results: expected the path of a folder, as text or a Path; got"):
+        hm.find_modes(hypergraph, results=results)
+
+
+def test_a_call_that_fails_at_once_begins_no_run(hypergraph, expected, folder):
+    with pytest.raises(TypeError, match="progress"):
+        hm.find_modes(hypergraph, results=folder, progress=5)
+    assert not folder.exists()
+
+
+def test_a_run_that_has_no_block_yet_is_no_run(hypergraph, expected, folder):
+    """It may have been ended, or found no room, before its first. Another may take its place."""
+    hm.find_modes(hypergraph, results=folder, max_rounds=7)
+    for path in (folder / "blocks").iterdir():
+        path.unlink()
+    assert_same(hm.find_modes(hypergraph, results=folder), expected)
+
+
+def test_numbers_of_numpy_are_numbers(hypergraph, expected, folder):
+    rules = {"max_rounds": np.int64(100), "expansion": hm.Voting(max_support=np.int64(512))}
+    assert_same(hm.find_modes(hypergraph, results=folder, **rules), expected)
+    assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
+
+
+def test_a_folder_stays_the_same_wherever_the_process_goes(hypergraph, expected, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    modes = hm.find_modes(hypergraph, results="run", progress=lambda *_: os.chdir(tmp_path / "elsewhere"))
+    assert_same(modes, expected)
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert_same(hm.find_modes(hypergraph, results=tmp_path / "run", resume=True), expected)
 
 
 def test_resume_needs_results(hypergraph):

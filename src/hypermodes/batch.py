@@ -9,8 +9,9 @@ twin hyperedges (see `_kernels.graph`).
 import hashlib
 import threading
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -244,10 +245,15 @@ def _replaced(points: Points, where: np.ndarray, new: Points) -> Points:
     return both.take(source)
 
 
-@lru_cache(maxsize=2)
+_opened: WeakValueDictionary[tuple[str, str], Prepared] = WeakValueDictionary()
+
+
 def _in_folder(path: str, fingerprint: str) -> Prepared:
-    """What lies in a folder, once a process."""
-    return Prepared.of(HyperedgeAffinity(reopen(path, fingerprint)))
+    """What lies in a folder, once a process, as long as somebody there works on it."""
+    prepared = _opened.get((path, fingerprint))
+    if prepared is None:
+        prepared = _opened[path, fingerprint] = Prepared.of(HyperedgeAffinity(reopen(path, fingerprint)))
+    return prepared
 
 
 def _unpacked(*arrays: np.ndarray) -> Prepared:

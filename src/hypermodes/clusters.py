@@ -1,6 +1,7 @@
 """Blocks of work on the workers of a Dask cluster. Imported when a cluster is given, and Dask with it."""
 
 import asyncio
+import logging
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -11,14 +12,28 @@ from uuid import uuid4
 
 from distributed import Client, KilledWorker, Security, as_completed, rpc
 
-from hypermodes.sharing import TRIES, ClusterGone, HandedOut, Unseen, handed_out, shared_here
+from hypermodes.sharing import (
+    GONE,
+    RELEASE,
+    TRIES,
+    ClusterGone,
+    HandedOut,
+    NotYet,
+    Unseen,
+    WrongRelease,
+    handed_out,
+    shared_here,
+)
 
 ANSWER = 10  # seconds to wait for a scheduler
-PATIENCE = 30  # seconds to wait for the first worker
+PATIENCE = 30  # seconds to wait for the first worker, if none is on its way
 LONGER = 300  # seconds to wait for others when all are gone: those that replace them may have to boot
 _MOST = 8  # jobs a message
 _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
 _LOST = object()
+
+NOBODY = "client: the scheduler has no workers; start some"
+logger = logging.getLogger(__name__)
 
 
 def connected(client: Any) -> AbstractContextManager[Any]:
@@ -68,7 +83,7 @@ def each(
     left = deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
-    n_done, width = 0, _width(client, PATIENCE)
+    n_done, width = 0, _width(client, wait=False)  # a cluster that grows with its work needs some to begin
     done = _coming_back(client, running)
     with handed_out(client, shared) as handed:
         try:
@@ -84,7 +99,9 @@ def each(
                 try:
                     future = next(done)
                 except TimeoutError:  # it may only be time to look who is there
-                    width, done = _width(client, LONGER), _coming_back(client, running)
+                    if not (n_done or getattr(client.cluster, "plan", None) or _cores(client)):
+                        raise ClusterGone(NOBODY) from None
+                    width, done = _width(client), _coming_back(client, running)
                     continue
                 several = running.pop(future)
                 try:
@@ -102,7 +119,7 @@ def each(
                     yield k, outcome
                 n_done += 1
                 if n_done % width == 0:
-                    width = _width(client, LONGER)  # workers come and go
+                    width = _width(client)  # workers come and go
         finally:
             if client.status == "running":
                 with suppress(OSError, CancelledError):
@@ -156,15 +173,21 @@ def _do(name: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list
     return outcomes
 
 
-def _width(client: Any, patience: float) -> int:
-    """Messages to have under way: one a thread, and two that wait for it."""
+def _width(client: Any, *, wait: bool = True) -> int:
+    """Messages to have under way: one a thread, and two that wait for it.
+
+    If nobody is there: when somebody is again, or, if that is not to be waited for, as for one thread.
+    """
     cores = _cores(client)
     if not cores:
-        try:
-            client.wait_for_workers(1, timeout=patience)
-        except TimeoutError:
-            raise ClusterGone("client: the scheduler has no workers; start some") from None
-        cores = _cores(client)
+        patience = LONGER if wait else PATIENCE
+        logger.warning("client: the scheduler has no workers; waiting %g seconds for some", patience)
+        if wait:
+            try:
+                client.wait_for_workers(1, timeout=patience)
+            except TimeoutError:
+                raise ClusterGone(NOBODY) from None
+            cores = _cores(client)
     return 3 * max(1, sum(cores.values()))
 
 
@@ -173,7 +196,7 @@ def _cores(client: Any) -> dict[str, int]:
     try:
         return dict(client.ncores())
     except OSError:
-        raise ClusterGone("client: the scheduler is gone") from None
+        raise ClusterGone(GONE) from None
 
 
 def _coming_back(client: Any, running: Iterable[Any]) -> as_completed:
@@ -192,13 +215,20 @@ def _outcome(client: Any, future: Any, handed: HandedOut) -> Any:
             return future.result(timeout=patience)
         except (KilledWorker, CancelledError):
             if client.status != "running":
-                raise ClusterGone("client: the scheduler is gone") from None
+                raise ClusterGone(GONE) from None
             return _LOST
         except Unseen as unseen:
             handed.send_instead(unseen)
             return []
+        except NotYet as not_yet:
+            handed.wait_for(not_yet)
+            return []
+        except RuntimeError as error:
+            if "deserialization of the task graph" not in str(error):
+                raise
+            raise WrongRelease.of("the scheduler", "no hypermodes, or another", RELEASE) from None
         except TimeoutError:
             if future.status == "error":  # it is the function's own
                 raise
-            _width(client, LONGER)
+            _width(client)
             patience *= 2  # or it is only large

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hypermodes.batch import CURVATURE, Found, Points, Prepared
-from hypermodes.threads import in_threads
+from hypermodes.threads import in_threads, single_threaded_algebra
 
 _FACE_ENTRIES = 1 << 18  # of the faces that are looked at together: 2 MB
 
@@ -46,7 +46,8 @@ def curvatures(prepared: Prepared, points: Points, n_jobs: int | None = 1) -> np
         curvature[part] = _of_one_size(prepared, points, part, int(sizes[part[0]]))
         prepared.held.look()
 
-    in_threads(n_jobs, look, parts)
+    with single_threaded_algebra:  # else last bits of large faces would hang on the number of threads
+        in_threads(n_jobs, look, parts)
     return curvature
 
 

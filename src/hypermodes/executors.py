@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ContextDecorator, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -23,8 +24,11 @@ from hypermodes.gathering import Gathered, shift_rows
 from hypermodes.threads import workers
 
 FEW = 16  # starts not worth a thread
-_LARGEST_FACE = 32  # rows of a support whose curvature is looked at by workers; LAPACK has no blocks below
-REMOTE_BLOCK = 8192  # starts a block that travels, or is kept in a file: a tenth of a second, or more
+_LARGEST_FACE = 32  # rows of a support whose curvature is looked at by workers
+_A_LIST = 4  # jobs a process of those backends of joblib that give what is done in lists
+REMOTE_BLOCK = 8192  # starts a block that travels, or is kept in a file, at most
+_BLOCKS = 64  # at least, so that all have some to do, and nobody waits long for the last
+_SMALLEST_BLOCK = 32  # starts: smaller ones would cost more to hand out than to shift
 
 Shared = TypeVar("Shared")
 In = TypeVar("In")
@@ -47,7 +51,7 @@ class Executor(Protocol):
 
     @property
     def block(self) -> int:
-        """Starts a block should have."""
+        """Starts a block should have at most."""
 
     def shifted(self, prepared: Prepared, blocks: Iterable[Block], budget: Budget) -> Outcomes:
         """Give the number and the outcome of each block of starts as it is done, in any order.
@@ -75,7 +79,7 @@ class Threads:
 
     @property
     def block(self) -> int:
-        """Starts a block should have."""
+        """Starts a block should have at most."""
         return batch.BLOCK
 
     def shifted(self, prepared: Prepared, blocks: Iterable[Block], budget: Budget) -> Outcomes:
@@ -123,6 +127,11 @@ class Threads:
                     future.cancel()
 
 
+def block_size(n_starts: int, most: int) -> int:
+    """Starts a block, of so many in all. Who works on them plays no part: a run may be taken up by others."""
+    return min(most, max(_SMALLEST_BLOCK, -(-n_starts // _BLOCKS)))
+
+
 class _Elsewhere:
     """What executors that send their work away have in common."""
 
@@ -144,8 +153,7 @@ def _shift(prepared: Prepared, job: tuple[np.ndarray | range, Budget]) -> Gather
     """Shift a block, and look at the curvatures of what it came to: else the client would have all of them.
 
     A mode that several blocks come to is looked at in each: a quarter more of them, on points of the plane.
-    Large supports are left to the client: they cost most, and their last bits depend on the number of
-    threads of the linear algebra, which may be another one here.
+    Large supports are left to the client: they cost most, and most blocks may come to the same.
     """
     gathered = shift_rows(prepared, *job)
     return gathered._replace(found=with_curvatures(prepared, gathered.found, largest=_LARGEST_FACE))
@@ -162,12 +170,19 @@ class Joblib(_Elsewhere):
         self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
     ) -> Generator[tuple[int, Out], None, None]:
         """Do them where joblib does its work."""
-        from joblib import Parallel, delayed
+        from joblib import Parallel, delayed, effective_n_jobs
 
         run = uuid4().hex
         tasks = (delayed(_remembered)(run, function, shared, k, job) for k, job in jobs)
         try:
-            yield from Parallel(return_as="generator_unordered")(tasks)
+            try:
+                parallel = Parallel(return_as="generator_unordered")
+            except ValueError:  # a backend that gives lists only, such as multiprocessing
+                with Parallel() as parallel:
+                    while several := parallel(islice(tasks, _A_LIST * effective_n_jobs())):
+                        yield from several
+            else:
+                yield from parallel(tasks)
         finally:
             _KEPT.pop(run, None)  # the work may have been done in this process
 

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from hypermodes.affinity import Affinity, HyperedgeAffinity, as_affinity
 from hypermodes.batch import Budget, Points, Prepared, shift_all
 from hypermodes.dynamics import Dynamics, InfectionImmunization
-from hypermodes.executors import REMOTE_BLOCK, Block, Executor, executor_of
+from hypermodes.executors import REMOTE_BLOCK, Block, Executor, block_size, executor_of
 from hypermodes.gathering import Gathered, Gathering
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.merging import as_table, distinct
@@ -101,9 +101,11 @@ def find_modes(
         if starts is not None:
             positions = _positions(subject, affinity, starts)
             rows, start_of = np.unique(prepared.class_of[positions], return_inverse=True)
-        block = REMOTE_BLOCK if results is not None else executor.block
-        kept = nullcontext() if results is None else Run(results, prepared, rows, budget, block, resume)
-        with kept as run, tracker(progress, start_of.size, "shifting", executor.dashboard) as advance:
+        block = block_size(rows.size, REMOTE_BLOCK if results is not None else executor.block)
+        with (
+            tracker(progress, start_of.size, "shifting", executor.dashboard) as advance,
+            nullcontext() if results is None else Run(results, prepared, rows, budget, block, resume) as run,
+        ):
             gathered = _gathered(prepared, rows, budget, block, executor, run, advance)
             if rows.size < start_of.size:
                 advance(start_of.size - rows.size)
@@ -263,12 +265,12 @@ def _budget(dynamics: Dynamics, expansion: Expansion, max_rounds: int) -> Budget
     if expansion.retreat is not proportional:
         return None
     return Budget(
-        dynamics.tol,
-        max_rounds,
-        dynamics.max_steps,
-        dynamics.warm_up,
-        expansion.admit or expansion.max_support,
-        expansion.max_support,
+        float(dynamics.tol),
+        int(max_rounds),
+        int(dynamics.max_steps),
+        int(dynamics.warm_up),
+        int(expansion.admit or expansion.max_support),
+        int(expansion.max_support),
     )
 
 

@@ -11,8 +11,8 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,12 +21,29 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hypermodes.batch import N_NOTES, WORST, Budget, Found, Points, Prepared
+from hypermodes.batch import (
+    DENSITY,
+    EXCESS,
+    N_NOTES,
+    ROUNDS,
+    SPREAD,
+    STATUS,
+    STEPS,
+    TIE_CURVATURE,
+    TIES,
+    WORST,
+    Budget,
+    Found,
+    Points,
+    Prepared,
+)
 from hypermodes.files import load_arrays, replacing, save_arrays
 from hypermodes.gathering import Gathered
 
 _FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
+_FINISHED: Final = range(5)  # statuses that a start may end with, of those in `_kernels.shifting`
+_ROUNDING: Final = 1e-9  # by which shares may miss 1
 
 
 class Run:
@@ -53,7 +70,7 @@ class Run:
         block: int,
         resume: bool,
     ) -> None:
-        self.path, self.block, self._n_rows = Path(path), block, prepared.n_rows
+        self.path, self.block, self._n_rows = _folder(path), block, prepared.n_rows
         self._sizes = [min(block, rows.size - low) for low in range(0, rows.size, block)]
         _check_folder(self.path)
         try:
@@ -73,8 +90,8 @@ class Run:
 
     def _begin(self, wanted: dict[str, Any], resume: bool) -> None:
         stored = _read_description(self.path)
-        if stored is None:
-            with replacing(self.path / "run.json") as temporary:
+        if stored is None or not (resume or self._has_blocks()):
+            with _told(self.path), replacing(self.path / "run.json") as temporary:
                 temporary.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
         elif not resume:
             raise FileExistsError(
@@ -93,25 +110,26 @@ class Run:
         _check_own(self._file(k))
         try:
             return load_arrays(self._file(k), _BLOCK_FORMAT, "a block of results", self._checked(k))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return None
 
     def save(self, k: int, block: Gathered) -> None:
         """Keep what came of block ``k``."""
         (ptr, rows, shares), notes = block.found
-        save_arrays(
-            self._file(k),
-            _BLOCK_FORMAT,
-            {
-                "run": np.array(f"{self._id}-{k}"),
-                "ptr": ptr,
-                "rows": rows,
-                "shares": shares,
-                "notes": notes,
-                "first": block.first,
-                "which": block.which,
-            },
-        )
+        arrays = {
+            "run": np.array(f"{self._id}-{k}"),
+            "ptr": ptr,
+            "rows": rows,
+            "shares": shares,
+            "notes": notes,
+            "first": block.first,
+            "which": block.which,
+        }
+        with _told(self.path):
+            save_arrays(self._file(k), _BLOCK_FORMAT, arrays)
+
+    def _has_blocks(self) -> bool:
+        return any((self.path / "blocks").glob("[0-9]*.npz"))
 
     def _file(self, k: int) -> Path:
         return self.path / "blocks" / f"{k}.npz"
@@ -132,9 +150,12 @@ class Run:
                 and points.ptr[0] == 0
                 and (np.diff(points.ptr) > 0).all()
                 and _within(points.rows, 0, self._n_rows)
+                and _are_distributions(points)
                 and _within(first, 0, size)
+                and (np.diff(first) > 0).all()
+                and (which[first] == np.arange(n)).all()
                 and _within(which, -1, n)
-                and _within(notes[:, WORST], -1, self._n_rows)
+                and _are_notes(notes, self._n_rows)
             )
             if not sound:
                 raise ValueError("its parts do not fit together")
@@ -149,6 +170,25 @@ class Run:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+def _folder(path: Any) -> Path:
+    """The folder that is meant, wherever the process goes meanwhile."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str) or not os.fspath(path):
+        raise ValueError(f"results: expected the path of a folder, as text or a Path; got {path!r}")
+    return Path(path).absolute()
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Say in whose folder there was no room, or whatever went wrong with writing there."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(
+            f"results: cannot write to {str(folder)!r}: {error.strerror or error}; what is there is kept, "
+            "and the same call with resume=True goes on from it"
+        ) from None
 
 
 def _check_own(path: Path) -> None:
@@ -180,6 +220,27 @@ def _check_folder(path: Path) -> None:
             )
 
 
+def _are_distributions(points: Points) -> bool:
+    """Whether rows rise in each point, and shares are positive and come to 1."""
+    rising, last = np.diff(points.rows) > 0, points.ptr[1:-1] - 1
+    rising[last] = True  # between points they may fall
+    begins = points.ptr[:-1]
+    totals = np.add.reduceat(points.shares, begins) if begins.size else begins
+    return bool(rising.all() and (points.shares > 0).all() and (abs(totals - 1) <= _ROUNDING).all())
+
+
+def _are_notes(notes: np.ndarray, n_rows: int) -> bool:
+    """Whether notes are such as the kernels take: numbers, and of what there is."""
+    status, worst = notes[:, STATUS], notes[:, WORST]
+    return bool(
+        np.isin(status, _FINISHED).all()
+        and _within(worst, -1, n_rows)
+        and (worst == np.floor(worst)).all()
+        and np.isfinite(notes[:, :TIE_CURVATURE]).all()
+        and (notes[:, (ROUNDS, STEPS, DENSITY, SPREAD, EXCESS, TIES)] >= 0).all()
+    )
+
+
 def _within(values: np.ndarray, low: int, high: int) -> bool:
     return values.size == 0 or bool(values.min() >= low and values.max() < high)
 
@@ -206,6 +267,8 @@ def _read_description(folder: Path) -> dict[str, Any] | None:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         stored = None
+    except OSError as error:
+        raise type(error)(f"results: cannot read {str(path)!r}: {error.strerror}") from None
     if not isinstance(stored, dict) or stored.get("format") != _FORMAT:
         raise ValueError(f"results: {str(path)!r} does not describe a run of hypermodes")
     return stored
@@ -235,10 +298,15 @@ class _Lock:
         except OSError as error:
             self._file.close()
             raise OSError(f"results: cannot lock {str(path)!r}: {error.strerror}") from None
-        self._file.truncate(0)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._file.write(f"process {os.getpid()} on {socket.gethostname()} since {now}\n")
-        self._file.flush()
+        try:
+            self._file.truncate(0)
+            self._file.write(f"process {os.getpid()} on {socket.gethostname()} since {now}\n")
+            self._file.flush()
+        except OSError as error:
+            with suppress(OSError):
+                self._file.close()
+            raise OSError(f"results: cannot write to {str(path)!r}: {error.strerror}") from None
 
     def release(self) -> None:
         import fcntl

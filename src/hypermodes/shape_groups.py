@@ -135,7 +135,7 @@ def group_shapes(
         if not 2 <= len(given) <= MOST:
             raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
         if cache is not None:
-            make_folder(Path(cache))
+            make_folder(Path(cache), "cache")
         names, contexts, thumbnails = _described(given, len(given), progress)
         distances = shape_distances(
             contexts, cache=cache, n_jobs=n_jobs, client=executor.client, progress=progress

@@ -101,8 +101,9 @@ def _run(arguments: argparse.Namespace) -> None:
             resume=arguments.resume,
             progress=wants_bar(arguments),
         )
-    except FileExistsError as error:
-        raise FileExistsError(str(error).replace("pass resume=True", "say --resume")) from None
+    except OSError as error:
+        told = str(error).replace("pass resume=True", "say --resume").replace("resume=True", "--resume")
+        raise type(error)(told) from None
     ranks = _ranks(modes, arguments)
     if arguments.save is not None:
         modes.save(arguments.save)
