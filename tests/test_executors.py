@@ -470,14 +470,13 @@ class Unknown:
         return import_module, ("hypermodes.nowhere",)
 
 
-def test_a_scheduler_that_does_not_know_what_is_to_be_done_is_named(client, hypergraph, monkeypatch):
+def test_a_scheduler_that_does_not_know_what_is_to_be_done_is_named(client):
     """It unpacks what it hands on, and may have no hypermodes."""
     clusters = pytest.importorskip("hypermodes.clusters")
-    monkeypatch.setattr(clusters, "_do", Unknown())
     with pytest.raises(
         ConnectionError, match="client: the scheduler has no hypermodes, or another; expected"
     ):
-        hm.find_modes(hypergraph, client=client)
+        list(clusters.each(client, Unknown(), None, [(0, None)]))
 
 
 def test_what_is_on_its_way_is_waited_for_but_not_for_ever(client, hypergraph, expected, monkeypatch):
