@@ -139,7 +139,7 @@ def main() -> None:
     for name, points, references in read_sets(folder, int(sys.argv[1]) if len(sys.argv) > 1 else 12_000):
         density = hm.cluster_points(points)
         around, tree = density.neighbourhoods, density.tree
-        smallest = max(4, around.neighbours.k / 2)
+        smallest = max(4, around.k / 2)
         readings = [tree.at(size).labels[around.place] for size in tree.ladder(smallest)]
         answers = {"density tree": (density.labels, density.assigned)}
         row = {}

@@ -249,7 +249,7 @@ def test_a_threshold_is_a_share_of_the_highest_level(threshold):
     kept = tree.heights >= threshold * tree.heights[0]
     graph = sp.coo_array((np.ones(kept.sum()), tree.ends[kept].T), shape=(tree.n, tree.n))
     count, group = sp.csgraph.connected_components(graph, directed=False)
-    large = np.bincount(group, minlength=count) >= max(4, around.neighbours.k / 2)
+    large = np.bincount(group, minlength=count) >= max(4, around.k / 2)
     assert found.n_clusters == large.sum()
     core = found.level.core
     assert ((core >= 0) == large[group]).all()
@@ -360,8 +360,8 @@ def test_outliers_are_beyond_the_fences_of_their_cluster(seed):
 def test_new_points_are_placed_by_the_neighbour_they_hold_together_with_most(seed):
     found = cluster_points(uneven(seed))
     around, level = found.neighbourhoods, found.level
-    k, places = around.neighbours.k, around.points
-    edges = [{i, *row} for i, row in enumerate(around.neighbours.indices.tolist())]
+    k, places = around.k, around.points
+    edges = [{i, *row} for i, row in enumerate(around.members.tolist())]
     popularity, rated = (
         [sum(amount[i] for i, e in enumerate(edges) if v in e) for v in range(len(places))]
         for amount in (np.ones(len(places)), around.rate)
@@ -592,7 +592,7 @@ def test_the_hypergraph_is_that_of_the_densities():
     around = EXPECTED.neighbourhoods
     affinity = HyperedgeAffinity(around.hypergraph)
     np.testing.assert_allclose(affinity.rate, around.rate, rtol=1e-12)
-    scale = 2 * (around.neighbours.k + 1) ** 2
+    scale = 2 * (around.k + 1) ** 2
     np.testing.assert_allclose(affinity.matvec(np.ones(affinity.n)) / scale, around.density, rtol=1e-11)
 
 

@@ -40,7 +40,7 @@ def test_density_is_the_total_affinity(seed, k):
     total = HyperedgeAffinity(hypergraph).matvec(np.ones(neighbours.n))
     # Sums of up to n(k + 1) positive terms, from which 2 a_i (k + 1) is taken away: at most what is left, as
     # every hyperedge shares a vertex with each of its k neighbours.
-    np.testing.assert_allclose(hyperedge_density(neighbours, rate) * 2 * (k + 1) ** 2, total, rtol=1e-11)
+    np.testing.assert_allclose(hyperedge_density(neighbours.indices, rate) * 2 * (k + 1) ** 2, total, rtol=1e-11)
 
 
 @given(seeds)
@@ -51,8 +51,8 @@ def test_density_by_sets(seed):
         sum(len(e & f) * (rate[i] + rate[j]) for j, f in enumerate(edges) if i != j) / 50
         for i, e in enumerate(edges)
     ]
-    np.testing.assert_allclose(hyperedge_density(neighbours, rate), expected, rtol=1e-11)
-    popularity, rated = vertex_sums(neighbours, rate)
+    np.testing.assert_allclose(hyperedge_density(neighbours.indices, rate), expected, rtol=1e-11)
+    popularity, rated = vertex_sums(neighbours.indices, rate)
     assert popularity.tolist() == [sum(v in e for e in edges) for v in range(neighbours.n)]
     np.testing.assert_allclose(
         rated,
@@ -64,7 +64,7 @@ def test_density_by_sets(seed):
 def test_density_is_near_the_rate_where_all_have_the_same_neighbours():
     """k + 1 points that are each other's neighbours: f = k (k + 1) · 2a / 2(k + 1)² = a k/(k + 1)."""
     neighbours = nearest_neighbours(POINTS[:6], 5)
-    np.testing.assert_allclose(hyperedge_density(neighbours, np.full(6, 3.0)), 3.0 * 5 / 6, rtol=1e-12)
+    np.testing.assert_allclose(hyperedge_density(neighbours.indices, np.full(6, 3.0)), 3.0 * 5 / 6, rtol=1e-12)
 
 
 # -- links --------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def test_density_is_near_the_rate_where_all_have_the_same_neighbours():
 @given(seeds, st.integers(1, 8))
 def test_links_are_pairs_of_neighbours_by_density_and_shared_vertices(seed, k):
     neighbours, density = some_neighbours(seed, k=k)
-    links = neighbour_links(neighbours, density)
+    links = neighbour_links(neighbours.indices, density)
     pairs = [frozenset(pair) for pair in zip(links.left.tolist(), links.right.tolist(), strict=True)]
     expected = {frozenset((i, j)) for i in range(neighbours.n) for j in neighbours.indices[i].tolist()}
     assert len(pairs) == len(set(pairs))
@@ -89,9 +89,9 @@ def test_the_forest_made_in_blocks_is_the_forest_of_all_links(seed, block, level
     neighbours, density = some_neighbours(seed)
     density = np.ones_like(density) if level else density  # then only the order of the links decides
     with pytest.MonkeyPatch.context() as patch:
-        every = neighbour_links(neighbours, density).forest(neighbours.n)
+        every = neighbour_links(neighbours.indices, density).forest(neighbours.n)
         patch.setattr("hypermodes.linking.BLOCK", block)
-        found = neighbour_links(neighbours, density, forest=True)
+        found = neighbour_links(neighbours.indices, density, forest=True)
     for one, other in zip(found, every, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -100,7 +100,7 @@ def test_the_forest_made_in_blocks_is_the_forest_of_all_links(seed, block, level
 def test_threads_change_nothing(n_jobs):
     neighbours, density = some_neighbours(1, n=50)
     for one, other in zip(
-        neighbour_links(neighbours, density, 1), neighbour_links(neighbours, density, n_jobs), strict=True
+        neighbour_links(neighbours.indices, density, 1), neighbour_links(neighbours.indices, density, n_jobs), strict=True
     ):
         np.testing.assert_array_equal(one, other)
 
@@ -124,8 +124,8 @@ def test_links_are_level_only_if_their_ends_are_as_dense(seed):
     """
     points = np.random.default_rng(seed).normal(size=(40, 2))
     neighbours = nearest_neighbours(points, 6)
-    density = hyperedge_density(neighbours, 1 / neighbours.distances[:, -1])
-    links = neighbour_links(neighbours, density)
+    density = hyperedge_density(neighbours.indices, 1 / neighbours.distances[:, -1])
+    links = neighbour_links(neighbours.indices, density)
     ends = np.sort(density[np.column_stack((links.left, links.right))], axis=1)
     order = np.argsort(links.level)
     level_with_next = np.diff(links.level[order]) == 0
@@ -142,7 +142,7 @@ def apart(seed, n_groups, size=6, k=2):
     points = (middles[:, None, :] + rng.normal(size=(n_groups, size, 2))).reshape(-1, 2)
     neighbours = nearest_neighbours(points, k)
     density = 10 ** rng.uniform(-1, 1, len(points))
-    return points, neighbours, neighbour_links(neighbours, density), density
+    return points, neighbours, neighbour_links(neighbours.indices, density), density
 
 
 def brute(points, asked=None):
@@ -197,14 +197,14 @@ def test_the_largest_group_is_not_asked_for():
     points = np.concatenate((np.arange(50.0), 1000 + np.arange(5.0)))[:, None]
     neighbours = nearest_neighbours(points, 2)
     asked = []
-    links = neighbour_links(neighbours, np.ones(55))
+    links = neighbour_links(neighbours.indices, np.ones(55))
     bridges(links, np.ones(55), neighbours.distances[:, -1], 2, brute(points, asked))
     assert {int(i) for _, of in asked for i in of} == set(range(50, 55))
 
 
 def test_joined_already_means_nothing_to_do():
     neighbours = nearest_neighbours(POINTS[:10], 9)
-    links = neighbour_links(neighbours, np.ones(10))
+    links = neighbour_links(neighbours.indices, np.ones(10))
 
     def never(among, of):
         raise AssertionError("nobody should ask")

@@ -22,7 +22,7 @@ def a_level(seed, smallest=5.0):
 @few
 def test_clearness_is_what_it_is_said_to_be(seed):
     tree, level, around = a_level(seed)
-    clear, merges = clearness(tree, level, around.dimension, around.neighbours.k)
+    clear, merges = clearness(tree, level, around.dimension, around.k)
     assert len(merges) == level.n_clusters - 1
     groups = {c: {c} for c in range(level.n_clusters)}
     for value, m in zip(clear, merges, strict=True):
@@ -34,7 +34,7 @@ def test_clearness_is_what_it_is_said_to_be(seed):
             volume = (
                 around.weights[above] * (tree.heights[m] / level.height[above]) ** around.dimension
             ).sum()
-            sides.append(np.sqrt(around.neighbours.k) * np.log(count / volume))
+            sides.append(np.sqrt(around.k) * np.log(count / volume))
         assert value == pytest.approx(min(sides), rel=1e-9, abs=1e-9)
         union = groups[a] | groups[b]
         groups.update(dict.fromkeys(union, union))
@@ -44,7 +44,7 @@ def test_clearness_is_what_it_is_said_to_be(seed):
 @few
 def test_faint_splits_are_undone_and_no_others(seed, errors):
     tree, level, around = a_level(seed)
-    shape = around.dimension, around.neighbours.k
+    shape = around.dimension, around.k
     clear, merges = clearness(tree, level, *shape)
     found = clearly_apart(tree, level, *shape, errors)
     assert found.n_clusters == 1 + (clear > errors).sum()

@@ -84,7 +84,7 @@ class Clustering:
         around = self.neighbourhoods
         if around is None or self.level is None:
             return np.zeros(np.shape(points)[0], dtype=np.int64)
-        found = around.to_new(points, around.neighbours.k)
+        found = around.to_new(points, around.k)
         if self.n_clusters == 0:
             return np.full(found.n, -1)
         crowd = crowding(1.0, around.weights, found.indices) ** (1 / around.dimension)
@@ -169,14 +169,14 @@ def cluster_points(
             return _all_one(np.shape(points)[0])
         tree = around.tree(n_jobs)
         advance(1)
-        lowest = max(SMALLEST_GROUP, around.neighbours.k / 2)
+        lowest = max(SMALLEST_GROUP, around.k / 2)
         if threshold is not None:
             level = tree.above(threshold, lowest)
         elif n_clusters is not None:
             level = tree.into(n_clusters, lowest, n_jobs)
         else:
             apart = partial(
-                clearly_apart, tree, dimension=around.dimension, k=around.neighbours.k, n_jobs=n_jobs
+                clearly_apart, tree, dimension=around.dimension, k=around.k, n_jobs=n_jobs
             )
             level = tree.automatic(
                 lowest, n_jobs,
@@ -207,7 +207,7 @@ def _read_out(around: Neighbourhoods, tree: ModeTree, level: Level, n_jobs: int 
     labels, core = taken(rank, level.labels, n_jobs), taken(np.append(rank, -1), level.core, n_jobs)
     level = replace(level, labels=labels, core=core)
     quartiles = Quartiles.of(around.spacing, level, weights)
-    limits = fences(around.spacing, quartiles, level, weights, around.dimension, around.neighbours.k)
+    limits = fences(around.spacing, quartiles, level, weights, around.dimension, around.k)
     short = level.labels.astype(np.min_scalar_type(level.n_clusters))  # rows look for points in no order
     outside, strength = np.empty(around.rows.size, bool), np.empty(around.rows.size)
 

@@ -1,6 +1,6 @@
 """How strongly two hyperedges of neighbours hold together: density times shared vertices.
 
-Hyperedge i is point i and its k nearest neighbours, with the rate a_i = 1/d_k. Its density is its total
+Hyperedge i is point i and its k nearest neighbours, row i of `members`, with the rate a_i = 1/d_k. Its density is its total
 affinity f_i = (M·1)_i. It holds together with a neighbour's hyperedge j at the level
 
     min(f_i, f_j) · √(|e_i ∩ e_j| / (k + 1)):
@@ -17,7 +17,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hypermodes.construct.neighbours import Neighbours
 from hypermodes.threads import in_threads
 from hypermodes.tree import Links
 
@@ -38,7 +37,7 @@ def blocks(n: int) -> Iterator[slice]:
     return (slice(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK))
 
 
-def hyperedge_density(neighbours: Neighbours, rate: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
+def hyperedge_density(members: np.ndarray, rate: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
     """f = M·1 of Eq. (2), from sums on vertices, divided by 2(k+1)²: near the rate where neighbours agree.
 
     Notes
@@ -47,26 +46,26 @@ def hyperedge_density(neighbours: Neighbours, rate: np.ndarray, n_jobs: int | No
     """
     from hypermodes._kernels.trees import sum_over
 
-    size = neighbours.k + 1
-    popularity, rated = vertex_sums(neighbours, rate)
-    density = np.empty(neighbours.n)
+    n, size = members.shape[0], members.shape[1] + 1
+    popularity, rated = vertex_sums(members, rate)
+    density = np.empty(n)
 
     def fill(part: slice) -> None:
         own = rate[part]
         popularities, rates = np.empty(own.size), np.empty(own.size)
-        sum_over(neighbours.indices, part.start, popularity, rated, popularities, rates)
+        sum_over(members, part.start, popularity, rated, popularities, rates)
         density[part] = (own * popularities + rates - 2 * own * size) / (2 * size**2)
 
-    in_threads(n_jobs, fill, blocks(neighbours.n))
+    in_threads(n_jobs, fill, blocks(n))
     return density
 
 
-def vertex_sums(neighbours: Neighbours, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def vertex_sums(members: np.ndarray, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many hyperedges each vertex is in, and the sum of their rates."""
     from hypermodes._kernels.trees import count_in
 
-    popularity, rated = np.ones(neighbours.n), np.zeros(neighbours.n)
-    count_in(neighbours.indices, rate, popularity, rated)
+    popularity, rated = np.ones(len(members)), np.zeros(len(members))
+    count_in(members, rate, popularity, rated)
     rated += rate
     return popularity, rated
 
@@ -82,7 +81,7 @@ def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: 
 
 
 def neighbour_links(
-    neighbours: Neighbours, density: np.ndarray, n_jobs: int | None = -1, *, forest: bool = False
+    members: np.ndarray, density: np.ndarray, n_jobs: int | None = -1, *, forest: bool = False
 ) -> Links:
     """Every point with each of its neighbours, every pair once; or only those of a maximum spanning forest.
 
@@ -91,7 +90,7 @@ def neighbour_links(
     """
     from hypermodes._kernels.trees import shared
 
-    members, (n, k) = neighbours.indices, neighbours.indices.shape
+    n, k = members.shape
     scratch = threading.local()
 
     def links(part: slice) -> Links:

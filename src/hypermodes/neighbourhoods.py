@@ -15,6 +15,7 @@ from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, n
 from hypermodes.threads import argsorted, in_threads, stretches, taken
 from hypermodes.tree import ModeTree
 
+SAMPLED = 30_000  # points that give the dimension to a thousandth
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
 
 
@@ -34,8 +35,10 @@ class Neighbourhoods:
         Which of them each row of the input is.
     weights : (n,) float
         How often each came, 1 on average.
-    neighbours : Neighbours
-        The k nearest of each.
+    members : (n, k) int
+        The k nearest of each, which make its hyperedge with it.
+    distances : (n, k) float or None
+        How far they are; not kept where a k-d tree finds them again sooner than memory is found for them.
     dimension : float
         The dimension the points have locally, whatever the number of their coordinates.
     reach : (n,) float
@@ -54,7 +57,8 @@ class Neighbourhoods:
     rows: np.ndarray
     place: np.ndarray
     weights: np.ndarray
-    neighbours: Neighbours
+    members: np.ndarray
+    distances: np.ndarray | None
     dimension: float
     reach: np.ndarray
     unit: float
@@ -91,14 +95,20 @@ class Neighbourhoods:
             return None
         weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * (n / place.size)
         k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
-        neighbours = search.neighbours(k, client=client)
-        reach = neighbours.distances[:, -1].copy()
+        every, distances = max(1, n // SAMPLED), None
+        if search.quick:
+            members, reach, sample = search.outline(k, every, client=client)
+            members.flags.writeable = False
+        else:
+            found = search.neighbours(k, client=client)
+            members, distances = found.indices, found.distances
+            reach, sample = distances[:, -1].copy(), distances[::every]
         if not reach.any():
             return None
         if (at_one_place := reach == 0).any():
             reach[at_one_place] = reach[~at_one_place].min()
-        dimension = max(1.0, min(_dimension(neighbours), np.inf if given else points.shape[1]))
-        crowd = crowding(weights, weights, neighbours.indices, n_jobs)
+        dimension = max(1.0, min(_dimension(sample), np.inf if given else points.shape[1]))
+        crowd = crowding(weights, weights, members, n_jobs)
         unit = float(np.median(reach))
         rate, spacing = np.empty(n), np.empty(n)
 
@@ -107,18 +117,35 @@ class Neighbourhoods:
             spacing[part] = np.log(reach[part]) - np.log(crowd[part]) / dimension
 
         in_threads(n_jobs, fill, stretches(n))
-        density = hyperedge_density(neighbours, rate, n_jobs)
+        density = hyperedge_density(members, rate, n_jobs)
         return cls(
-            points, metric, search, rows, place, weights, neighbours, dimension, reach, unit, rate, density,
-            spacing,
+            points, metric, search, rows, place, weights, members, distances, dimension, reach, unit, rate,
+            density, spacing,
         )  # fmt: skip
+
+    @property
+    def n(self) -> int:
+        """Number of different points."""
+        return int(self.members.shape[0])
+
+    @property
+    def k(self) -> int:
+        """Number of neighbours of each."""
+        return int(self.members.shape[1])
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The k nearest of each, with their distances; looked for again where these are not kept."""
+        if self.distances is None:
+            return self.search.neighbours(self.k)
+        return Neighbours(self.members, self.distances)
 
     def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
-        links = neighbour_links(self.neighbours, self.density, n_jobs, forest=True)
-        if links.level.size < self.neighbours.n - 1:  # else they are one tree already
+        links = neighbour_links(self.members, self.density, n_jobs, forest=True)
+        if links.level.size < self.n - 1:  # else they are one tree already
             nearest = partial(self._nearest, n_jobs=n_jobs)
-            links = bridges(links, self.density, self.reach, self.neighbours.k, nearest)
+            links = bridges(links, self.density, self.reach, self.k, nearest)
         return ModeTree.grow(links, self.weights, n_jobs)
 
     def to_new(self, points: Any, k: int) -> Neighbours:
@@ -154,7 +181,7 @@ class Neighbourhoods:
     @cached_property
     def vertex_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """How many hyperedges each point is in, and the sum of their rates."""
-        return vertex_sums(self.neighbours, self.rate)
+        return vertex_sums(self.members, self.rate)
 
     @cached_property
     def hypergraph(self) -> Hypergraph:
@@ -242,14 +269,10 @@ def _along_curve(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
     return places
 
 
-def _dimension(neighbours: Neighbours) -> float:
-    """Local dimension of the points, by Levina and Bickel, averaged as MacKay and Ghahramani advise.
-
-    From every m-th point, where there are many: 30,000 of them give it to a thousandth.
-    """
-    distances = neighbours.distances[:: max(1, neighbours.n // 30_000)]
+def _dimension(distances: np.ndarray) -> float:
+    """Local dimension of points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
     distances = distances[distances[:, 0] > 0]
-    if distances.size == 0 or neighbours.k < 2:
+    if distances.size == 0 or distances.shape[1] < 2:
         return 1.0
     return 1 / max(float(np.log(distances[:, -1:] / distances[:, :-1]).mean()), 1e-9)
 
@@ -263,7 +286,7 @@ def new_levels(
     around: Neighbourhoods, indices: np.ndarray, distances: np.ndarray, crowd: np.ndarray
 ) -> np.ndarray:
     """Level at which hyperedges of new points hold together with those of their neighbours."""
-    k, members = around.neighbours.k, around.neighbours.indices
+    k, members = around.k, around.members
     rate = around.unit * np.exp(-new_spacing(around, distances, crowd))
     popularity, rated = around.vertex_sums
     total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,6 +78,24 @@ class Neighbours:
 
     def __repr__(self) -> str:
         return f"Neighbours({self.k} of each of {self.n} points)"
+
+
+class Outline(NamedTuple):
+    """What is known of the k nearest neighbours of n points without all of the distances, two thirds of it.
+
+    Attributes
+    ----------
+    indices : (n, k) int
+        As in `Neighbours`.
+    reach : (n,) float
+        Distance to the k-th.
+    sample : (m, k) float
+        All distances of the first point, and of every so many after it.
+    """
+
+    indices: np.ndarray
+    reach: np.ndarray
+    sample: np.ndarray
 
 
 class NeighbourSearch:
@@ -155,13 +173,23 @@ class NeighbourSearch:
 
         With a ``client``, as in `find_modes`, exact search is done on its workers, in blocks of rows.
         """
+        return self._gathered(self._points.shape[0], int(k), self._all_blocks(k, client))
+
+    @property
+    def quick(self) -> bool:
+        """Whether the search is by k-d tree: memory for all distances is asked for as slowly as they are found."""
+        return isinstance(self._search, Exact) and self._search.by_leaves
+
+    def outline(self, k: int, every: int, *, client: Any = None) -> Outline:
+        """As `neighbours`, but only the longest distances are kept, and all those of one point in ``every``."""
         n = self._points.shape[0]
-        _check_number(k)
-        if n <= k:
-            raise ValueError(f"points: expected more than k = {k} points; got {n}")
-        if client is not None and isinstance(self._search, Exact):
-            return self._gathered(n, int(k), self._sent(self._search, int(k), client))
-        return self._collected(self._points, np.arange(n), int(k))
+        indices, reach = np.empty((n, k), row_type(n)), np.empty(n)
+        sample = np.empty((-(-n // every), k))
+        for rows, found, apart in self._all_blocks(k, client):
+            indices[rows], reach[rows] = found, apart[:, -1]
+            chosen = np.flatnonzero(rows % every == 0)
+            sample[rows[chosen] // every] = apart[chosen]
+        return Outline(indices, reach, sample)
 
     def neighbours_of(self, new_points: Any, k: int) -> Neighbours:
         """The k nearest among the points to each of some new points.
@@ -179,10 +207,17 @@ class NeighbourSearch:
             )
         if self._given:
             _check_not_negative("new_points", new)
-        return self._collected(new, None, int(k))
+        return self._gathered(new.shape[0], int(k), self._search.blocks(new, None, int(k)))
 
-    def _collected(self, points: Any, own: np.ndarray | None, k: int) -> Neighbours:
-        return self._gathered(points.shape[0], k, self._search.blocks(points, own, k))
+    def _all_blocks(self, k: int, client: Any) -> Iterator[Block]:
+        """The neighbours of all points among themselves."""
+        n = self._points.shape[0]
+        _check_number(k)
+        if n <= k:
+            raise ValueError(f"points: expected more than k = {k} points; got {n}")
+        if client is not None and isinstance(self._search, Exact):
+            return self._sent(self._search, int(k), client)
+        return self._search.blocks(self._points, np.arange(n), int(k))
 
     def _gathered(self, n: int, k: int, blocks: Iterator[Block]) -> Neighbours:
         indices, distances = np.empty((n, k), row_type(self._points.shape[0])), np.empty((n, k))

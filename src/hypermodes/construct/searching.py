@@ -63,11 +63,12 @@ class Exact:
 
     def shares(self, k: int) -> Iterator[np.ndarray]:
         """All rows, cut into blocks that are worth a way to other machines: some tenths of a second each."""
-        each = 4 * (k + 1) if self._by_leaves else max(4 * (k + 1), self.order.size // _WORTH)
+        each = 4 * (k + 1) if self.by_leaves else max(4 * (k + 1), self.order.size // _WORTH)
         return pieces(self.order, each)
 
     @property
-    def _by_leaves(self) -> bool:
+    def by_leaves(self) -> bool:
+        """Whether a k-d tree is searched, leaf by leaf."""
         straight = isinstance(self.geometry, Straight) and not sp.issparse(self.places)
         return straight and self.places.shape[1] <= _TREE_DIMENSIONS
 
@@ -107,7 +108,7 @@ class Exact:
         own = None if own is None else self.rank[own]
         if not isinstance(self.geometry, Straight):
             found_blocks = self._by_all_distances(queries, own, k)
-        elif self._by_leaves:
+        elif self.by_leaves:
             found_blocks = self._by_tree(queries, own, k, self.geometry)
         else:
             found_blocks = self._by_brute_force(queries, own, k, self.geometry)

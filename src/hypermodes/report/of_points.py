@@ -92,7 +92,7 @@ def _facts(clustering: Clustering, points: np.ndarray | None) -> tuple[tuple[str
     if around is not None:
         facts += [
             ("Different points", quantity(around.rows.size)),
-            ("Neighbours in a hyperedge", quantity(around.neighbours.k)),
+            ("Neighbours in a hyperedge", quantity(around.k)),
             ("Local dimension", f"{around.dimension:.2g}"),
             ("Distance to the last neighbour", span(around.reach)),
         ]
