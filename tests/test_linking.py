@@ -40,7 +40,9 @@ def test_density_is_the_total_affinity(seed, k):
     total = HyperedgeAffinity(hypergraph).matvec(np.ones(neighbours.n))
     # Sums of up to n(k + 1) positive terms, from which 2 a_i (k + 1) is taken away: at most what is left, as
     # every hyperedge shares a vertex with each of its k neighbours.
-    np.testing.assert_allclose(hyperedge_density(neighbours.indices, rate) * 2 * (k + 1) ** 2, total, rtol=1e-11)
+    np.testing.assert_allclose(
+        hyperedge_density(neighbours.indices, rate) * 2 * (k + 1) ** 2, total, rtol=1e-11
+    )
 
 
 @given(seeds)
@@ -52,7 +54,7 @@ def test_density_by_sets(seed):
         for i, e in enumerate(edges)
     ]
     np.testing.assert_allclose(hyperedge_density(neighbours.indices, rate), expected, rtol=1e-11)
-    popularity, rated = vertex_sums(neighbours.indices, rate)
+    popularity, rated = vertex_sums(neighbours.indices, rate).T
     assert popularity.tolist() == [sum(v in e for e in edges) for v in range(neighbours.n)]
     np.testing.assert_allclose(
         rated,
@@ -64,7 +66,9 @@ def test_density_by_sets(seed):
 def test_density_is_near_the_rate_where_all_have_the_same_neighbours():
     """k + 1 points that are each other's neighbours: f = k (k + 1) · 2a / 2(k + 1)² = a k/(k + 1)."""
     neighbours = nearest_neighbours(POINTS[:6], 5)
-    np.testing.assert_allclose(hyperedge_density(neighbours.indices, np.full(6, 3.0)), 3.0 * 5 / 6, rtol=1e-12)
+    np.testing.assert_allclose(
+        hyperedge_density(neighbours.indices, np.full(6, 3.0)), 3.0 * 5 / 6, rtol=1e-12
+    )
 
 
 # -- links --------------------------------------------------------------------------------------------
@@ -89,9 +93,11 @@ def test_the_forest_made_in_blocks_is_the_forest_of_all_links(seed, block, level
     neighbours, density = some_neighbours(seed)
     density = np.ones_like(density) if level else density  # then only the order of the links decides
     with pytest.MonkeyPatch.context() as patch:
-        every = neighbour_links(neighbours.indices, density).forest(neighbours.n)
+        every = neighbour_links(neighbours.indices, density).thinned(0, neighbours.n)
         patch.setattr("hypermodes.linking.BLOCK", block)
-        found = neighbour_links(neighbours.indices, density, forest=True)
+        patch.setattr("hypermodes.linking.BLOCKS", 3)
+        thin = neighbour_links(neighbours.indices, density, thin=True)
+    found = thin.thinned(0, neighbours.n)
     for one, other in zip(found, every, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -100,7 +106,9 @@ def test_the_forest_made_in_blocks_is_the_forest_of_all_links(seed, block, level
 def test_threads_change_nothing(n_jobs):
     neighbours, density = some_neighbours(1, n=50)
     for one, other in zip(
-        neighbour_links(neighbours.indices, density, 1), neighbour_links(neighbours.indices, density, n_jobs), strict=True
+        neighbour_links(neighbours.indices, density, 1),
+        neighbour_links(neighbours.indices, density, n_jobs),
+        strict=True,
     ):
         np.testing.assert_array_equal(one, other)
 

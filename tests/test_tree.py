@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from hypermodes import ModeTree
 from hypermodes._kernels import trees
-from hypermodes.tree import RUNG, WIDEST, Links
+from hypermodes.tree import RUNG, WIDEST, Links, condense_tree
 from oracles import (
     adjusted_rand,
     antichains,
@@ -45,7 +45,7 @@ def branches(tree):
 
 def nodes_of(tree, smallest):
     """What `condense` says, as sets: ({branch: (birth, branch of parent)}, levels, branch of each number)."""
-    node, level, parts, ptr, _, height, _ = trees.condense(tree.children, tree.heights, tree.mass, smallest)
+    node, level, parts, ptr, _, height, _ = condense_tree(tree, smallest)
     up, birth = np.full(len(parts), -1), np.zeros(len(parts))
     for c in np.flatnonzero(parts[:, 0] >= 0):
         up[parts[c]], birth[parts[c]] = c, height[ptr[c]]  # its first stage is where the two meet
@@ -155,7 +155,7 @@ def test_nothing_large_enough_is_one_group(case, smallest):
 
 def chosen(tree, smallest, choose):
     """Nodes that are clusters, as sets; the cluster of each point in them is checked on the way."""
-    node, _, *stages = trees.condense(tree.children, tree.heights, tree.mass, smallest)
+    node, _, *stages = condense_tree(tree, smallest)
     group, _, up, excess = trees.groups_at(*stages, smallest)
     np.testing.assert_array_equal(group, np.arange(up.size))  # at the same size they are the same
     label, count = choose(up, excess)

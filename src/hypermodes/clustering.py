@@ -175,9 +175,7 @@ def cluster_points(
         elif n_clusters is not None:
             level = tree.into(n_clusters, lowest, n_jobs)
         else:
-            apart = partial(
-                clearly_apart, tree, dimension=around.dimension, k=around.k, n_jobs=n_jobs
-            )
+            apart = partial(clearly_apart, tree, dimension=around.dimension, k=around.k, n_jobs=n_jobs)
             level = tree.automatic(
                 lowest, n_jobs,
                 lambda finest: typical_size(apart(level=finest, errors=BEYOND_CHANCE), around.weights),

@@ -1,7 +1,7 @@
 """How strongly two hyperedges of neighbours hold together: density times shared vertices.
 
-Hyperedge i is point i and its k nearest neighbours, row i of `members`, with the rate a_i = 1/d_k. Its density is its total
-affinity f_i = (M·1)_i. It holds together with a neighbour's hyperedge j at the level
+Hyperedge i is point i and its k nearest neighbours, the i-th row of `members`, with the rate a_i = 1/d_k. Its
+density is its total affinity f_i = (M·1)_i. It holds together with a neighbour's hyperedge j at the level
 
     min(f_i, f_j) · √(|e_i ∩ e_j| / (k + 1)):
 
@@ -10,17 +10,18 @@ around it, but those on it share few neighbours, whatever the density.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hypermodes.threads import in_threads
+from hypermodes.threads import in_threads, stretches
 from hypermodes.tree import Links
 
 BLOCK = 8192  # points that are looked at together with their neighbours: what is needed stays in the cache
+BLOCKS = 16  # of these whose links are made one after the other, and thinned again
 SPOKEN_FOR = 256  # points of a group that are asked how far it is to others
 HAIR = 1e-9  # far above rounding, far below anything that is measured
 
@@ -32,9 +33,9 @@ class Nearest(Protocol):
         """Distances to, and positions in ``among`` of, the nearest to each point in ``of``."""
 
 
-def blocks(n: int) -> Iterator[slice]:
-    """Stretches of n points, short enough."""
-    return (slice(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK))
+def blocks(n: int, first: int = 0) -> Iterator[slice]:
+    """Stretches of the points from the first to the n-th, short enough."""
+    return (slice(begin, min(begin + BLOCK, n)) for begin in range(first, n, BLOCK))
 
 
 def hyperedge_density(members: np.ndarray, rate: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
@@ -47,27 +48,26 @@ def hyperedge_density(members: np.ndarray, rate: np.ndarray, n_jobs: int | None 
     from hypermodes._kernels.trees import sum_over
 
     n, size = members.shape[0], members.shape[1] + 1
-    popularity, rated = vertex_sums(members, rate)
-    density = np.empty(n)
+    sums, density = vertex_sums(members, rate), np.empty(n)
 
     def fill(part: slice) -> None:
-        own = rate[part]
-        popularities, rates = np.empty(own.size), np.empty(own.size)
-        sum_over(members, part.start, popularity, rated, popularities, rates)
-        density[part] = (own * popularities + rates - 2 * own * size) / (2 * size**2)
+        own, both = rate[part], np.empty((part.stop - part.start, 2))
+        sum_over(members, part.start, sums, both)
+        density[part] = (own * both[:, 0] + both[:, 1] - 2 * own * size) / (2 * size**2)
 
     in_threads(n_jobs, fill, blocks(n))
     return density
 
 
-def vertex_sums(members: np.ndarray, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many hyperedges each vertex is in, and the sum of their rates."""
+def vertex_sums(members: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """How many hyperedges each vertex is in, and the sum of their rates: (n, 2)."""
     from hypermodes._kernels.trees import count_in
 
-    popularity, rated = np.ones(len(members)), np.zeros(len(members))
-    count_in(members, rate, popularity, rated)
-    rated += rate
-    return popularity, rated
+    sums = np.zeros((len(members), 2))
+    count_in(members, rate, sums)
+    sums[:, 0] += 1  # its own
+    sums[:, 1] += rate
+    return sums
 
 
 def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: int) -> np.ndarray:
@@ -81,12 +81,12 @@ def link_level(one: np.ndarray, other: np.ndarray, shared: np.ndarray | int, k: 
 
 
 def neighbour_links(
-    members: np.ndarray, density: np.ndarray, n_jobs: int | None = -1, *, forest: bool = False
+    members: np.ndarray, density: np.ndarray, n_jobs: int | None = -1, *, thin: bool = False
 ) -> Links:
-    """Every point with each of its neighbours, every pair once; or only those of a maximum spanning forest.
+    """Every point with each of its neighbours, every pair once; or only those that their tree may need.
 
-    The forest is that of the forests inside blocks of points and the links between blocks: few, where
-    neighbours are near each other in the order of the points.
+    Those are the links of maximum spanning forests inside blocks of points, and all between blocks: few,
+    where neighbours are near each other in the order of the points.
     """
     from hypermodes._kernels.trees import shared
 
@@ -94,8 +94,6 @@ def neighbour_links(
     scratch = threading.local()
 
     def links(part: slice) -> Links:
-        if not hasattr(scratch, "mark"):
-            scratch.mark = np.full(n, -1, members.dtype)
         begin, end = part.start, part.stop
         counts = np.empty((end - begin, k), np.int32)
         shared(members, begin, end, scratch.mark, counts)
@@ -104,11 +102,19 @@ def neighbour_links(
         right = members[part].ravel()[once]
         level = link_level(density[left], density[right], counts.ravel()[once], k)
         made = Links(left, right, level)
-        return made.thinned(begin, end) if forest else made
+        return made.thinned(begin, end) if thin else made
 
-    parts = in_threads(n_jobs, links, blocks(n))
-    joined = Links(*in_threads(n_jobs, np.concatenate, zip(*parts, strict=True)))
-    return joined.forest(n, n_jobs) if forest else joined
+    def links_of_blocks(part: slice) -> Links:
+        if not hasattr(scratch, "mark"):
+            scratch.mark = np.full(n, -1, members.dtype)
+        made = _together(map(links, blocks(part.stop, part.start)))
+        return made.thinned(part.start, part.stop) if thin else made
+
+    return _together(in_threads(n_jobs, links_of_blocks, stretches(n, BLOCKS * BLOCK)))
+
+
+def _together(parts: Iterable[Links]) -> Links:
+    return Links(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, nearest: Nearest) -> Links:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.construct.metrics import Metric, new_rows, row_order
+from hypermodes.construct.metrics import Metric
 from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
+from hypermodes.construct.orders import curve_order, new_rows, row_order
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
-from hypermodes.threads import argsorted, in_threads, stretches, taken
+from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import ModeTree
 
 SAMPLED = 30_000  # points that give the dimension to a thousandth
@@ -142,11 +143,10 @@ class Neighbourhoods:
 
     def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
-        links = neighbour_links(self.members, self.density, n_jobs, forest=True)
-        if links.level.size < self.n - 1:  # else they are one tree already
-            nearest = partial(self._nearest, n_jobs=n_jobs)
-            links = bridges(links, self.density, self.reach, self.k, nearest)
-        return ModeTree.grow(links, self.weights, n_jobs)
+        nearest = partial(self._nearest, n_jobs=n_jobs)
+        across = partial(bridges, density=self.density, reach=self.reach, k=self.k, nearest=nearest)
+        links = neighbour_links(self.members, self.density, n_jobs, thin=True)
+        return ModeTree.grow(links, self.weights, n_jobs, more=across)
 
     def to_new(self, points: Any, k: int) -> Neighbours:
         """The k nearest of the different points to each new one; what is precomputed is to every row."""
@@ -179,8 +179,8 @@ class Neighbourhoods:
         return self.points[of, among[which]], which
 
     @cached_property
-    def vertex_sums(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many hyperedges each point is in, and the sum of their rates."""
+    def vertex_sums(self) -> np.ndarray:
+        """How many hyperedges each point is in, and the sum of their rates: (n, 2)."""
         return vertex_sums(self.members, self.rate)
 
     @cached_property
@@ -225,7 +225,7 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
         order = row_order(points)
         ordered = points[order]
     else:
-        order = _curve_order(points, n_jobs)
+        order = curve_order(points, n_jobs)
         ordered = taken(points, order, n_jobs)
     new = new_rows(ordered)
     alone = bool(new.all())
@@ -236,37 +236,6 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
 
     in_threads(n_jobs, put, stretches(order.size))
     return (ordered, order, place) if alone else (ordered[new], order[new], place)
-
-
-def _curve_order(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Rows along a curve; those in one cell of it by their coordinates, equal ones as they came."""
-    cell = _along_curve(points[:, :2], n_jobs)
-    order = argsorted(cell, n_jobs)
-    cell = taken(cell, order, n_jobs)
-    ties = np.zeros(cell.size, bool)
-    ties[1:] = cell[1:] == cell[:-1]
-    ties[:-1] |= ties[1:]
-    tied = np.flatnonzero(ties)
-    keys = (*points[order[tied]].T[::-1], cell[tied])
-    order[tied] = order[tied[np.lexsort(keys)]]
-    return order
-
-
-def _along_curve(points: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Place of points along a curve through a grid of 2^16 cells a side (Morton's), by two coordinates."""
-    least = np.array([column.min() for column in points.T])  # over the axis takes ten times as long
-    extent = np.array([column.max() for column in points.T]) - least
-    extent[extent == 0] = 1.0
-    places = np.empty(len(points), np.uint32)
-
-    def place(part: slice) -> None:
-        cells = ((points[part] - least) / extent * 65535).astype(np.uint64)
-        for shift, kept in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
-            cells = (cells | (cells << np.uint64(shift))) & np.uint64(kept)
-        places[part] = cells[:, 0] | (cells[:, -1] << np.uint64(1))
-
-    in_threads(n_jobs, place, blocks(len(points)))
-    return places
 
 
 def _dimension(distances: np.ndarray) -> float:
@@ -288,7 +257,7 @@ def new_levels(
     """Level at which hyperedges of new points hold together with those of their neighbours."""
     k, members = around.k, around.members
     rate = around.unit * np.exp(-new_spacing(around, distances, crowd))
-    popularity, rated = around.vertex_sums
+    popularity, rated = around.vertex_sums.T
     total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
     density = total / (2 * (k + 1) ** 2)
     theirs = np.concatenate((indices[:, :, None], members[indices]), axis=2)

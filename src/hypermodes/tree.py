@@ -33,13 +33,6 @@ class Links(NamedTuple):
     right: np.ndarray
     level: np.ndarray
 
-    def forest(self, n: int, n_jobs: int | None = 1) -> "Links":
-        """Those that a maximum spanning forest of n points is made of: the others join nothing new."""
-        needed = np.zeros(self.level.size, bool)
-        needed[_spanning(self.left, self.right, self.level, n)] = True
-        kept = np.flatnonzero(needed)
-        return Links(*(taken(column, kept, n_jobs) for column in self))
-
     def thinned(self, begin: int, end: int) -> "Links":
         """Without those between points begin … end - 1 that a maximum spanning forest of these can spare."""
         needed = (self.right < begin) | (self.right >= end) | (self.left < begin) | (self.left >= end)
@@ -97,9 +90,9 @@ class ModeTree:
 
     Attributes
     ----------
-    children : (n - 1, 2) int64
+    children : (n - 1, 2) int
         What merge m joins: points 0 … n - 1, or earlier merges, n + their number.
-    ends : (n - 1, 2) int64
+    ends : (n - 1, 2) int
         The two points whose link made the merge.
     heights : (n - 1,) float
         Its level; never rising.
@@ -113,27 +106,26 @@ class ModeTree:
     mass: np.ndarray
 
     @classmethod
-    def grow(cls, links: Links, mass: np.ndarray, n_jobs: int | None = 1) -> Self:
-        """Join points by their links, highest first. They must join all."""
-        from hypermodes._kernels.trees import merge_tree
+    def grow(
+        cls,
+        links: Links,
+        mass: np.ndarray,
+        n_jobs: int | None = 1,
+        more: Callable[[Links], Links] | None = None,
+    ) -> Self:
+        """Join points by their links, highest first; of equal ones the first is higher.
 
+        They must join all. If not, ``more`` is told the links of a maximum spanning forest, and gives links
+        that do, these among them.
+        """
         n = mass.size
-        left, right, level = (np.asarray(part) for part in links)
-        if not (left.shape == right.shape == level.shape and left.ndim == 1):
-            raise ValueError(
-                f"links: expected three vectors of one length; got {left.shape}, {right.shape}, {level.shape}"
-            )
-        for part in (left, right):
-            if part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n):
-                raise ValueError(f"links: expected pairs of points 0 … {n - 1}")
-        links = Links(left, right, level)
-        if left.size >= n:  # else they are a tree, or no tree can be made of them
-            links = links.forest(n, n_jobs)
-        order = argsorted(links.level, n_jobs, falling=True)
-        ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs, np.int64)
-        heights = taken(links.level, order, n_jobs)
-        children, node = np.empty((n - 1, 2), np.int64), counting(2 * n - 1)[:n]
-        if merge_tree(ends, np.full_like(node, -1), node, children) < n - 1:
+        links = _checked(links, n)
+        if links.level.size >= 2 * n:  # to find out which are needed takes less than to sort all
+            links = links.thinned(0, n)
+        children, ends, heights = _merged(links, n, n_jobs)
+        if len(children) < n - 1 and more is not None:
+            children, ends, heights = _merged(more(Links(ends[:, 0], ends[:, 1], heights)), n, n_jobs)
+        if len(children) < n - 1:
             raise ValueError("links: expected links that join all points; some groups have none between them")
         mass = _summed(children, mass)
         for array in (children, ends, heights, mass):
@@ -230,14 +222,12 @@ class ModeTree:
 
     def flood(self, core: np.ndarray) -> np.ndarray:
         """Cluster of each point, given that of some; the others, -1, go where their highest path leads."""
-        from hypermodes._kernels.trees import flood
-
         core = np.asarray(core)
         if core.shape != (self.n,) or core.dtype.kind not in "iu":
             raise ValueError(
                 f"core: expected {self.n} labels, one a point; got shape {core.shape}, type {core.dtype}"
             )
-        return flood(self.ends, core.astype(np.int64, copy=False), counting(self.n))
+        return _flooded(self.ends, core).astype(np.int64)
 
     def ladder(self, lowest: float) -> list[float]:
         """Smallest sizes to read the tree at: from ``lowest`` to a third of everything."""
@@ -279,9 +269,9 @@ class Condensed:
         How groups part and grow, as `_kernels.trees.condense` says.
     is_summit : (n_groups,) bool
         Whether a group does not part.
-    home : (n,) int64
+    home : (n,) int
         The summit each point reaches by the highest path.
-    ends : (n_summits - 1, 2) int64
+    ends : (n_summits - 1, 2) int
         The links of the spanning tree between points of different summits, as summits.
     mass : (n_summits,) float
         Mass of the points that reach each summit.
@@ -298,12 +288,11 @@ class Condensed:
     @classmethod
     def of(cls, tree: ModeTree, smallest: float, n_jobs: int | None = 1) -> Self:
         """Find them, in time proportional to the number of points."""
-        from hypermodes._kernels.trees import condense
-
         _check_mass("smallest", smallest)
-        node, level, *stages = condense(tree.children, tree.heights, tree.mass, smallest * _SLACK)
+        node, level, *stages = condense_tree(tree, smallest * _SLACK)
         is_summit = stages[0][:, 0] < 0
-        home = tree.flood(np.where(is_summit, np.cumsum(is_summit) - 1, -1)[node])
+        summit = np.where(is_summit, np.cumsum(is_summit, dtype=tree.ends.dtype) - 1, -1)
+        home = _flooded(tree.ends, taken(summit, node, n_jobs))
         ends = home[tree.ends[tree.between(home, n_jobs)]]
         return cls(node, level, tuple(stages), is_summit, home, ends, np.bincount(home, tree.weights))
 
@@ -325,13 +314,13 @@ class Condensed:
 
     def read(self, smallest: float, choose: Choice) -> Reading:
         """Clusters among the groups of some mass, no less than that of these."""
-        from hypermodes._kernels.trees import flood, groups_at
+        from hypermodes._kernels.trees import groups_at
 
         group, enough, up, excess = groups_at(*self.stages, smallest * _SLACK)
         label, count = choose(up, excess)
         core = label[group]
         summits = core[self.is_summit]
-        return Reading(smallest, core, flood(self.ends, summits, counting(summits.size)), enough, count)
+        return Reading(smallest, core, _flooded(self.ends, summits), enough, count)
 
     def read_all(self, ladder: list[float], choose: Choice, n_jobs: int | None) -> list[Reading]:
         """A reading at each smallest size."""
@@ -339,7 +328,8 @@ class Condensed:
 
     def written_out(self, reading: Reading, agreement: float = np.nan, n_jobs: int | None = 1) -> Level:
         """The same point by point."""
-        core, labels = taken(reading.core, self.node, n_jobs), taken(reading.labels, self.home, n_jobs)
+        core = taken(reading.core, self.node, n_jobs, np.int64)
+        labels = taken(reading.labels, self.home, n_jobs, np.int64)
         height = taken(reading.enough, self.node, n_jobs)
         np.minimum(self.level, height, out=height)
         return Level(reading.smallest, core, labels, height, reading.n_clusters, agreement)
@@ -378,6 +368,43 @@ def agreements(partitions: list[np.ndarray], mass: np.ndarray, n_jobs: int | Non
     return table
 
 
+def _checked(links: Links, n: int) -> Links:
+    left, right, level = (np.asarray(part) for part in links)
+    if not (left.shape == right.shape == level.shape and left.ndim == 1):
+        raise ValueError(
+            f"links: expected three vectors of one length; got {left.shape}, {right.shape}, {level.shape}"
+        )
+    for part in (left, right):
+        if part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n):
+            raise ValueError(f"links: expected pairs of points 0 … {n - 1}")
+    return Links(left, right, level)
+
+
+def _merged(links: Links, n: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Children, ends and heights of the merges that links make of n points."""
+    from hypermodes._kernels.trees import merge_tree
+
+    sets = np.stack((np.broadcast_to(-1, n), counting(n)), axis=1, dtype=counted_by(2 * n))
+    order = argsorted(links.level, n_jobs, falling=True)
+    ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs, sets.dtype)
+    heights = taken(links.level, order, n_jobs, np.float64)
+    children = np.empty((n - 1, 2), sets.dtype)
+    count = merge_tree(ends, heights, sets, children)
+    return children[:count], ends[:count], heights[:count]
+
+
+def condense_tree(tree: ModeTree, smallest: float) -> tuple[np.ndarray, ...]:
+    """What `_kernels.trees.condense` says of groups of at least some mass."""
+    from hypermodes._kernels.trees import condense
+
+    n_nodes, everything = tree.mass.size, float(tree.mass[-1])
+    smallest = min(smallest, everything)  # all together are always enough
+    # Groups that do not part are no more than there is mass for, rounding included; and all others fewer.
+    most = int(min(n_nodes, 2.1 * everything / smallest + 1))
+    node, joined = np.full(n_nodes, -1, np.int32), np.empty(n_nodes)
+    return condense(tree.children, tree.heights, tree.mass, tree.mass >= smallest, node, joined, most)
+
+
 def _summed(children: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The values of points, and behind them their sums over every merge."""
     from hypermodes._kernels.trees import add_up
@@ -388,9 +415,24 @@ def _summed(children: np.ndarray, values: np.ndarray) -> np.ndarray:
     return out
 
 
+def _flooded(ends: np.ndarray, core: np.ndarray) -> np.ndarray:
+    """The core each point reaches, or -1; short integers if that will do."""
+    from hypermodes._kernels.trees import flood
+
+    number = np.result_type(ends.dtype, counted_by(int(core.max(initial=0)) + 2))
+    out = np.empty(core.size, number)
+    flood(ends, -2 - np.maximum(core.astype(number), -1), out)
+    return out
+
+
+def counted_by(n: int) -> Any:
+    """Integers that count to n, short if that will do: where there are many, time is that of finding them."""
+    return np.int32 if n < np.iinfo(np.int32).max else np.int64
+
+
 def counting(n: int) -> np.ndarray:
-    """0, 1, 2, …, n - 1, short if that will do: where forests of n are kept, time is that of finding them."""
-    return np.arange(n, dtype=np.int32 if n < np.iinfo(np.int32).max else np.int64)
+    """0, 1, 2, …, n - 1."""
+    return np.arange(n, dtype=counted_by(n))
 
 
 def check_wanted(n_clusters: Any, threshold: Any) -> None:

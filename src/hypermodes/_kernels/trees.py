@@ -38,24 +38,29 @@ def shared(members, begin, end, mark, out):
 
 
 @njit(**OPTIONS)
-def count_in(members, rate, popularity, rated):
-    """Add to each vertex, for every hyperedge of another point that it is in, one and the rate of that."""
+def count_in(members, rate, sums):
+    """Add to each vertex, for every hyperedge of another point that it is in, one and the rate of that.
+
+    Both are next to each other, since the time goes into finding them in memory.
+    """
     for i in range(members.shape[0]):
         for t in range(members.shape[1]):
-            popularity[members[i, t]] += 1.0
-            rated[members[i, t]] += rate[i]
+            v = members[i, t]
+            sums[v, 0] += 1.0
+            sums[v, 1] += rate[i]
 
 
 @njit(**OPTIONS)
-def sum_over(members, begin, popularity, rated, popularities, rates):
-    """Sums of two values over the vertices of the hyperedges from begin on, as many as there is room for."""
-    for c in range(rates.size):
+def sum_over(members, begin, sums, out):
+    """Sums of both over the vertices of the hyperedges from begin on, as many as there is room for."""
+    for c in range(out.shape[0]):
         i = begin + c
-        one, other = popularity[i], rated[i]
+        one, other = sums[i, 0], sums[i, 1]
         for t in range(members.shape[1]):
-            one += popularity[members[i, t]]
-            other += rated[members[i, t]]
-        popularities[c], rates[c] = one, other
+            v = members[i, t]
+            one += sums[v, 0]
+            other += sums[v, 1]
+        out[c, 0], out[c, 1] = one, other
 
 
 @njit(**INNER)
@@ -110,36 +115,40 @@ def spanning_tree(left, right, level, parent, best, alive):
 
 
 @njit(**INNER)
-def root_of(parent, x):
-    """Root of the set x is in, where a root has minus its size for a parent; paths are halved on the way."""
-    while parent[x] >= 0:
-        up = parent[x]
-        if parent[up] >= 0:
-            up = parent[x] = parent[up]
-        x = up
+def root_of(up, x):
+    """Root of the set x is in; a root has something negative in its place. Paths are halved on the way."""
+    while up[x] >= 0:
+        above = up[x]
+        if up[above] >= 0:
+            above = up[x] = up[above]
+        x = above
     return x
 
 
 @njit(**OPTIONS)
-def merge_tree(ends, parent, node, children):
-    """Kruskal: join the ends of links, which are in order and make no ring; the number of merges.
+def merge_tree(ends, heights, sets, children):
+    """Kruskal: join the ends of links, which come from the highest down; the number of merges.
 
-    `parent`, -1 at first, and `node`, which counts up, are scratch, one a point: short integers if they will
-    do, since the time goes into finding them in memory. For the same reason the smaller group goes below the
-    larger.
+    Links that join nothing are dropped from `ends` and `heights`. `sets` is scratch, for each point what is
+    above it, or minus the size of its set if it is the root of that, -1 at first; and then the node of the
+    set, which counts up. They are next to each other and short integers if that will do, since the time goes
+    into finding them in memory. For the same reason the smaller group goes below the larger.
     """
-    n = parent.size
-    for m in range(ends.shape[0]):
-        a, b = root_of(parent, ends[m, 0]), root_of(parent, ends[m, 1])
+    n, up, node = sets.shape[0], sets[:, 0], sets[:, 1]
+    m = 0
+    for t in range(ends.shape[0]):
+        a, b = root_of(up, ends[t, 0]), root_of(up, ends[t, 1])
         if a == b:
-            return m
+            continue
+        ends[m, 0], ends[m, 1], heights[m] = ends[t, 0], ends[t, 1], heights[t]
         children[m, 0], children[m, 1] = node[a], node[b]
-        if parent[a] > parent[b]:
+        if up[a] > up[b]:
             a, b = b, a
-        parent[a] += parent[b]
-        parent[b] = a
+        up[a] += up[b]
+        up[b] = a
         node[a] = n + m
-    return ends.shape[0]
+        m += 1
+    return m
 
 
 @njit(**OPTIONS)
@@ -151,8 +160,12 @@ def add_up(children, values):
 
 
 @njit(**OPTIONS)
-def condense(children, heights, mass, smallest):
-    """Groups of at least `smallest` that part from another such group, and how each grows.
+def condense(children, heights, mass, large, node, joined, most):
+    """Groups that are large and part from another such group, at most so many, and how each grows.
+
+    `large` says whether a node is. `node`, which is -1 everywhere, and `joined` are scratch, one a node of
+    the tree; from NumPy, which asks for large pages, and of short integers, since the time goes into finding
+    them in memory.
 
     Returns (group of each point, level of each point, parts, ptr, mass, height, excess). The level of a point
     is the height of the first merge above it that is large enough. `parts` are the two groups a group comes
@@ -162,12 +175,6 @@ def condense(children, heights, mass, smallest):
     """
     n = children.shape[0] + 1
     root = 2 * n - 2
-    smallest = min(smallest, mass[root])  # all together are always enough
-    # Groups that do not part are no more than there is mass for, rounding included; and all others fewer.
-    most = int(min(2 * n - 1, 2.1 * mass[root] / smallest + 1))
-    node = np.full(2 * n - 1, -1, np.int32)  # short: time goes into finding them in memory
-    large = mass >= smallest  # shorter still
-    joined = np.empty(2 * n - 1)
     parts = np.full((most, 2), -1, np.int32)
     birth = np.empty(most)
     count = 0
@@ -294,23 +301,19 @@ def excess_of_mass(up, excess):
 
 
 @njit(**OPTIONS)
-def flood(ends, core, parent):
+def flood(ends, up, out):
     """Every point outside the cores joins the core it reaches by the highest path of the spanning tree.
 
-    `parent` is scratch, and counts up.
+    `up`, which is overwritten, has for each point in core c the number -2 - c, and -1 for the others.
     """
-    n = core.size
-    for m in range(n - 1):
-        a = find(parent, ends[m, 0])
-        b = find(parent, ends[m, 1])
-        if core[a] < 0:
-            parent[a] = b
-        elif core[b] < 0:
-            parent[b] = a
-    out = np.empty(n, np.int64)
-    for i in range(n):
-        out[i] = core[find(parent, i)]
-    return out
+    for m in range(ends.shape[0]):
+        a, b = root_of(up, ends[m, 0]), root_of(up, ends[m, 1])
+        if up[a] == -1:
+            up[a] = b
+        elif up[b] == -1:
+            up[b] = a
+    for i in range(up.size):
+        out[i] = -2 - up[root_of(up, i)]
 
 
 @njit(**OPTIONS)

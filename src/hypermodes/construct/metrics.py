@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
-from hypermodes.threads import argsorted, taken
 
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
 
@@ -170,37 +167,6 @@ def geometry_of(metric: Any, points: Any) -> Geometry:
         except Exception as error:
             raise ValueError(f"metric: {metric!r} does not work on these points: {error}") from error
     return general
-
-
-def row_order(places: Any, n_jobs: int | None = 1) -> np.ndarray:
-    """The rows in an order that depends on what they hold only; equal rows stay in theirs.
-
-    Dense rows are ordered by their coordinates, the first counting most; sparse ones by what is stored.
-    """
-    if sp.issparse(places):
-        keys = [
-            (places.indices[low:high].tobytes(), places.data[low:high].tobytes())
-            for low, high in pairwise(places.indptr)
-        ]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-    first = places[:, 0]
-    order = argsorted(first, n_jobs)
-    first = taken(first, order, n_jobs)
-    if (first[1:] == first[:-1]).any():
-        order = np.lexsort(places.T[::-1])
-    return order
-
-
-def new_rows(places: Any) -> np.ndarray:
-    """Whether each row differs from the one before it."""
-    new = np.ones(places.shape[0], dtype=bool)
-    if sp.issparse(places):
-        if places.shape[0] > 1:
-            new[1:] = (places[1:] != places[:-1]).sum(axis=1) > 0
-        return new
-    alike = np.flatnonzero(places[1:, 0] == places[:-1, 0])  # in the first coordinate: often that is all
-    new[alike + 1] = (places[alike + 1] != places[alike]).any(axis=1)
-    return new
 
 
 def _check_name(metric: Any) -> None:

@@ -177,11 +177,11 @@ class NeighbourSearch:
 
     @property
     def quick(self) -> bool:
-        """Whether the search is by k-d tree: memory for all distances is asked for as slowly as they are found."""
+        """Whether the search is by k-d tree: distances are found as soon as memory for all of them."""
         return isinstance(self._search, Exact) and self._search.by_leaves
 
     def outline(self, k: int, every: int, *, client: Any = None) -> Outline:
-        """As `neighbours`, but only the longest distances are kept, and all those of one point in ``every``."""
+        """As `neighbours`, but of distances the longest are kept, and all of one point in ``every``."""
         n = self._points.shape[0]
         indices, reach = np.empty((n, k), row_type(n)), np.empty(n)
         sample = np.empty((-(-n // every), k))

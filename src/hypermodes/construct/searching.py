@@ -7,7 +7,7 @@ part in the answer, not even where distances tie.
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from hypermodes.construct.metrics import LARGEST, Geometry, Straight, new_rows, row_order
+from hypermodes.construct.metrics import LARGEST, Geometry, Straight
+from hypermodes.construct.orders import curve_order, new_rows, row_order
 from hypermodes.threads import as_done, taken, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
@@ -45,16 +46,23 @@ class Exact:
 
     @classmethod
     def among(cls, places: Any, geometry: Geometry, threads: int) -> "Exact":
-        """Put points, as the metric sees them, into the order of their coordinates."""
+        """Put points, as the metric sees them, into an order of their own; for trees near ones together."""
         n = places.shape[0]
-        order = row_order(places, threads).astype(row_type(n))
+        given = cls(places, np.arange(n, dtype=row_type(n)), n, geometry, threads)
+        order = (curve_order if given.by_leaves else row_order)(places, threads).astype(row_type(n))
+        if (order == given.order).all():
+            return given
         ordered = places[order] if sp.issparse(places) else taken(places, order, threads)
-        return cls(ordered, order, n, geometry, threads)
+        return replace(given, places=ordered, order=order)
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         """By tree where that is fast, else by brute force."""
-        fitted = own is not None
-        queries = self.places[self.rank[own]] if fitted else self.geometry.enter("new_points", points)
+        if own is None:
+            queries = self.geometry.enter("new_points", points)
+        elif self._as_they_came and own.size == self.n:
+            queries = self.places
+        else:
+            queries = self.places[self.rank[own]]
         yield from self._thinned(k)._nearest(queries, own, k)
 
     def __reduce__(self) -> Any:
@@ -71,6 +79,11 @@ class Exact:
         """Whether a k-d tree is searched, leaf by leaf."""
         straight = isinstance(self.geometry, Straight) and not sp.issparse(self.places)
         return straight and self.places.shape[1] <= _TREE_DIMENSIONS
+
+    @cached_property
+    def _as_they_came(self) -> bool:
+        """Whether the rows were in order already: those of a clustering are."""
+        return self.order.size == self.n and bool((self.order == np.arange(self.n)).all())
 
     @cached_property
     def rank(self) -> np.ndarray:
@@ -113,7 +126,7 @@ class Exact:
         else:
             found_blocks = self._by_brute_force(queries, own, k, self.geometry)
         for rows, found, apart in found_blocks:
-            yield rows, self.order[found], self.geometry.leave(apart)
+            yield rows, found if self._as_they_came else self.order[found], self.geometry.leave(apart)
 
     @cached_property
     def _tree(self) -> cKDTree:
