@@ -88,7 +88,7 @@ class Neighbourhoods:
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
             points, rows, place = _different(points, n_jobs)
             points = points[:, rows] if given else points
-            search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs)
+            search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs, in_order=True)
         else:
             points = points.copy()  # what happens to the caller's does not matter later
         n = rows.size

@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from hypermodes.construct import metrics, searching
 from hypermodes.construct.metrics import Minkowski
 from hypermodes.construct.neighbours import Neighbours, NeighbourSearch, nearest_neighbours
+from hypermodes.construct.orders import curve_order
 
 POINTS = np.random.default_rng(0).normal(size=(80, 3))
 WIDE = np.random.default_rng(1).normal(size=(80, 30))  # above the dimensions of the tree
@@ -126,6 +127,18 @@ def test_the_number_of_threads_plays_no_part(points):
     one, two = nearest_neighbours(points, 5, n_jobs=1), nearest_neighbours(points, 5, n_jobs=2)
     np.testing.assert_array_equal(one.indices, two.indices)
     np.testing.assert_array_equal(one.distances, two.distances)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "canberra", "jaccard"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 30], ids="{} columns".format)
+def test_rows_that_are_in_order_need_not_be_put_into_it(metric, columns):
+    """The grid has ties; and behind each point there is another, as the cosine sees it."""
+    points = np.concatenate((np.tile(GRID + 1, 15), WIDE, 2 * WIDE))[:, :columns]
+    points = points[curve_order(points)]
+    some, ours = NeighbourSearch(points, metric=metric), NeighbourSearch(points, metric=metric, in_order=True)
+    np.testing.assert_array_equal(ours.neighbours(4).indices, some.neighbours(4).indices)
+    np.testing.assert_array_equal(ours.neighbours(4).distances, some.neighbours(4).distances)
+    np.testing.assert_array_equal(ours.outline(4, 3).reach, some.neighbours(4).distances[:, -1])
 
 
 # -- new points ---------------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ class NeighbourSearch:
         faiss, which gives (distances, indices) and is asked in float32.
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
+    in_order : bool
+        Whether the rows come in the order of `orders.curve_order`: a k-d tree need not put them into it.
 
     Notes
     -----
@@ -144,7 +146,13 @@ class NeighbourSearch:
     """
 
     def __init__(
-        self, points: Any, *, metric: Metric = "euclidean", index: Any = None, n_jobs: int | None = -1
+        self,
+        points: Any,
+        *,
+        metric: Metric = "euclidean",
+        index: Any = None,
+        n_jobs: int | None = -1,
+        in_order: bool = False,
     ):
         self._threads = workers(n_jobs)
         self._given = isinstance(metric, str) and metric == "precomputed"
@@ -155,7 +163,7 @@ class NeighbourSearch:
             return
         self._points = _checked_points("points", points)
         self._geometry = geometry_of(metric, self._points)
-        self._index = index
+        self._index, self._in_order = index, in_order
         if index is not None:
             check_index(index)
 
@@ -165,7 +173,7 @@ class NeighbourSearch:
         if self._given:
             return Table()
         places = self._geometry.enter("points", self._points)
-        exact = Exact.among(places, self._geometry, self._threads)
+        exact = Exact.among(places, self._geometry, self._threads, self._in_order)
         return exact if self._index is None else Brought(self._index, exact)
 
     def neighbours(self, k: int, *, client: Any = None) -> Neighbours:
@@ -187,8 +195,9 @@ class NeighbourSearch:
         sample = np.empty((-(-n // every), k))
         for rows, found, apart in self._all_blocks(k, client):
             indices[rows], reach[rows] = found, apart[:, -1]
-            chosen = np.flatnonzero(rows % every == 0)
-            sample[rows[chosen] // every] = apart[chosen]
+            number = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+            chosen = np.flatnonzero(number % every == 0)
+            sample[number[chosen] // every] = apart[chosen]
         return Outline(indices, reach, sample)
 
     def neighbours_of(self, new_points: Any, k: int) -> Neighbours:
@@ -215,8 +224,8 @@ class NeighbourSearch:
         _check_number(k)
         if n <= k:
             raise ValueError(f"points: expected more than k = {k} points; got {n}")
-        if client is not None and isinstance(self._search, Exact):
-            return self._sent(self._search, int(k), client)
+        if isinstance(self._search, Exact):
+            return self._search.of_all(int(k)) if client is None else self._sent(self._search, int(k), client)
         return self._search.blocks(self._points, np.arange(n), int(k))
 
     def _gathered(self, n: int, k: int, blocks: Iterator[Block]) -> Neighbours:

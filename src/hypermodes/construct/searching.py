@@ -1,8 +1,8 @@
 """Ways to search for neighbours: exactly, in a table of distances, or by an index brought along.
 
 Each gives the neighbours of some rows block by block, so that memory stays bounded whatever the number of
-points. Those it searches among are in the order of their coordinates, so that the order of the rows plays no
-part in the answer, not even where distances tie.
+points. Those it searches among are in an order of their own, so that the order of the rows plays no part in
+the answer, not even where distances tie.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,15 @@ from scipy.spatial import cKDTree
 
 from hypermodes.construct.metrics import LARGEST, Geometry, Straight
 from hypermodes.construct.orders import curve_order, new_rows, row_order
-from hypermodes.threads import as_done, taken, workers
+from hypermodes.threads import as_done, stretches, taken, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
 _TREE_DIMENSIONS = 12
 _SPARE = 8  # candidates beyond k that brute force looks at, so that rounding rarely calls for a second look
 _WORTH = 64  # times as many distances as memory should hold at once, in a block that is sent away
 
-Block = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows asked for, their neighbours, the distances
+Rows = np.ndarray | slice
+Block = tuple[Rows, np.ndarray, np.ndarray]  # rows asked for, their neighbours, the distances
 
 
 class Search(Protocol):
@@ -45,25 +46,33 @@ class Exact:
     threads: int
 
     @classmethod
-    def among(cls, places: Any, geometry: Geometry, threads: int) -> "Exact":
-        """Put points, as the metric sees them, into an order of their own; for trees near ones together."""
+    def among(cls, places: Any, geometry: Geometry, threads: int, in_order: bool = False) -> "Exact":
+        """Put points, as the metric sees them, into an order of their own, if they are in none."""
         n = places.shape[0]
         given = cls(places, np.arange(n, dtype=row_type(n)), n, geometry, threads)
-        order = (curve_order if given.by_leaves else row_order)(places, threads).astype(row_type(n))
-        if (order == given.order).all():
+        moved = isinstance(geometry, Straight) and geometry.directions
+        if in_order and given.by_leaves and not moved:
             return given
+        order = (curve_order if given.by_leaves else row_order)(places, threads).astype(row_type(n))
         ordered = places[order] if sp.issparse(places) else taken(places, order, threads)
         return replace(given, places=ordered, order=order)
 
     def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         """By tree where that is fast, else by brute force."""
+        thin = self._thinned(k)
         if own is None:
-            queries = self.geometry.enter("new_points", points)
-        elif self._as_they_came and own.size == self.n:
-            queries = self.places
+            yield from thin._nearest(self.geometry.enter("new_points", points), None, k)
         else:
-            queries = self.places[self.rank[own]]
-        yield from self._thinned(k)._nearest(queries, own, k)
+            yield from thin._nearest(self.places[self.rank[own]], thin.rank[own], k)
+
+    def of_all(self, k: int) -> Iterator[Block]:
+        """The neighbours of all rows: of the places as they are, if each counts."""
+        everyone = np.arange(self.n, dtype=self.order.dtype)
+        if self._thinned(k) is not self:
+            yield from self.blocks(None, everyone, k)
+            return
+        for rows, found, apart in self._nearest(self.places, everyone, k):
+            yield rows if self._as_they_came else self.order[rows], found, apart
 
     def __reduce__(self) -> Any:
         """Trees and ranks are made where they are needed: faster than to have them sent."""
@@ -82,7 +91,7 @@ class Exact:
 
     @cached_property
     def _as_they_came(self) -> bool:
-        """Whether the rows were in order already: those of a clustering are."""
+        """Whether rows and places are the same."""
         return self.order.size == self.n and bool((self.order == np.arange(self.n)).all())
 
     @cached_property
@@ -118,7 +127,7 @@ class Exact:
         return {}
 
     def _nearest(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
-        own = None if own is None else self.rank[own]
+        """Rows near some queries, block by block; ``own`` are the places of these, if they have any."""
         if not isinstance(self.geometry, Straight):
             found_blocks = self._by_all_distances(queries, own, k)
         elif self.by_leaves:
@@ -133,21 +142,23 @@ class Exact:
         return cKDTree(self.places, balanced_tree=False)
 
     def _by_tree(self, queries: Any, own: np.ndarray | None, k: int, space: Straight) -> Iterator[Block]:
-        # Leaf by leaf, so that what a query touches is still in the cache; it pays from 10^5 points on.
-        everyone = own is not None and own.size == self.order.size
-        leaves = self._tree if everyone else cKDTree(queries, balanced_tree=False)
-        visit = self.order[leaves.indices] if everyone else leaves.indices
-        tree, ask = self._tree, k if own is None else k + 1
+        everyone, ask = queries is self.places, k if own is None else k + 1
+        tree, width = self._tree, 4 * ask  # blocks of 8 MB: more would go back to the system, and be cleared
 
-        def nearest(rows: np.ndarray) -> Block:
+        def nearest(rows: Rows) -> Block:
             apart, found = tree.query(queries[rows], ask, p=space.p)
             apart, found = apart.reshape(-1, ask), found.reshape(-1, ask)
             if own is not None:
                 found, apart = _without(own[rows], found, apart)
             return rows, found, apart
 
-        # 8 MB: more would be given back to the system, cleared, and asked for.
-        yield from as_done(self.threads, nearest, pieces(visit, 4 * ask))
+        # Near ones together, so that what a query touches is still in the cache; it pays from 10^5 points on.
+        along = everyone and queries.shape[1] <= 2  # the curve, as they are
+        leaves = tree if everyone else cKDTree(queries, balanced_tree=False)
+        visit: Iterator[Rows] = (
+            stretches(queries.shape[0], _rows_of(width)) if along else pieces(leaves.indices, width)
+        )
+        yield from as_done(self.threads, nearest, visit)
 
     def _by_all_distances(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
         for rows in pieces(np.arange(queries.shape[0]), self.order.size):
@@ -328,8 +339,12 @@ class Brought:
 
 def pieces(rows: np.ndarray, width: int) -> Iterator[np.ndarray]:
     """Cut rows into pieces that make blocks of this width no larger than memory should hold at once."""
-    step = max(1, LARGEST // max(1, width))
-    return (rows[low : low + step] for low in range(0, rows.size, step))
+    return (rows[part] for part in stretches(rows.size, _rows_of(width)))
+
+
+def _rows_of(width: int) -> int:
+    """How many of them make such a block."""
+    return max(1, LARGEST // max(1, width))
 
 
 def row_type(n: int) -> Any:
