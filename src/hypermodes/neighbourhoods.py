@@ -13,6 +13,7 @@ from hypermodes.construct.orders import curve_order, new_rows, row_order
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
+from hypermodes.numbering import number_type
 from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import ModeTree
 
@@ -227,6 +228,7 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
     else:
         order = curve_order(points, n_jobs)
         ordered = taken(points, order, n_jobs)
+    order = order.astype(number_type(order.size))
     new = new_rows(ordered)
     alone = bool(new.all())
     number, place = None if alone else np.cumsum(new) - 1, np.empty_like(order)

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from hypermodes.numbering import counting, number_type
 from hypermodes.threads import argsorted, in_threads, stretches, taken
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
@@ -384,7 +385,7 @@ def _merged(links: Links, n: int, n_jobs: int | None) -> tuple[np.ndarray, np.nd
     """Children, ends and heights of the merges that links make of n points."""
     from hypermodes._kernels.trees import merge_tree
 
-    sets = np.stack((np.broadcast_to(-1, n), counting(n)), axis=1, dtype=counted_by(2 * n))
+    sets = np.stack((np.broadcast_to(-1, n), counting(n)), axis=1, dtype=number_type(2 * n))
     order = argsorted(links.level, n_jobs, falling=True)
     ends = taken(np.stack((links.left, links.right), axis=1), order, n_jobs, sets.dtype)
     heights = taken(links.level, order, n_jobs, np.float64)
@@ -419,20 +420,10 @@ def _flooded(ends: np.ndarray, core: np.ndarray) -> np.ndarray:
     """The core each point reaches, or -1; short integers if that will do."""
     from hypermodes._kernels.trees import flood
 
-    number = np.result_type(ends.dtype, counted_by(int(core.max(initial=0)) + 2))
+    number = np.result_type(ends.dtype, number_type(int(core.max(initial=0)) + 2))
     out = np.empty(core.size, number)
     flood(ends, -2 - np.maximum(core.astype(number), -1), out)
     return out
-
-
-def counted_by(n: int) -> Any:
-    """Integers that count to n, short if that will do: where there are many, time is that of finding them."""
-    return np.int32 if n < np.iinfo(np.int32).max else np.int64
-
-
-def counting(n: int) -> np.ndarray:
-    """0, 1, 2, …, n - 1."""
-    return np.arange(n, dtype=counted_by(n))
 
 
 def check_wanted(n_clusters: Any, threshold: Any) -> None:

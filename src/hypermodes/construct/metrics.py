@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
+# Powers of two up to which, and down to which, the largest coordinate may be left as it is: squares are safe.
+ORDINARY = 64
 
 _MINKOWSKI = {
     "euclidean": 2.0,
@@ -49,7 +51,8 @@ class Straight:
     """A Minkowski space; or that of directions, whose squared distances are twice the cosine distances.
 
     Coordinates are divided by a power of two, which is exact, so that the largest is about 1 and neither
-    squares nor sums of them leave the range of floating point.
+    squares nor sums of them leave the range of floating point. Where they do not anyway, they stay as they
+    are: the distances are the same, and nothing is copied.
     """
 
     p: float
@@ -66,16 +69,24 @@ class Straight:
             )
         return cls(float(p), int(np.frexp(largest)[1]))
 
+    @property
+    def unit(self) -> int:
+        """The power of two that coordinates are divided by."""
+        harmless = abs(self.exponent) <= ORDINARY and self.p in (1.0, 2.0, np.inf)
+        return 0 if harmless else self.exponent
+
     def enter(self, name: str, points: Any) -> Any:
         """Coordinates of points in this space."""
         if self.directions:
             return _directions(name, points)
-        if not sp.issparse(points):
-            places: Any = np.ldexp(points, -self.exponent)
+        if self.unit == 0:
+            places: Any = points
+        elif not sp.issparse(points):
+            places = np.ldexp(points, -self.unit)
         else:
-            parts = (np.ldexp(points.data, -self.exponent), points.indices, points.indptr)
+            parts = (np.ldexp(points.data, -self.unit), points.indices, points.indptr)
             places = sp.csr_array(parts, shape=points.shape)
-        if not _largest(places) < 1e100:
+        if not np.ldexp(_largest(points), -self.exponent) < 1e100:
             raise ValueError(
                 f"{name}: expected coordinates at most 1e100 times those of the fitted points; "
                 f"the largest is {_largest(points)!r}"
@@ -84,7 +95,9 @@ class Straight:
 
     def leave(self, distances: np.ndarray) -> np.ndarray:
         """Distances of this space as those that were asked for."""
-        return distances * distances / 2 if self.directions else distances * 2.0**self.exponent
+        if self.directions:
+            return distances * distances / 2
+        return distances if self.unit == 0 else distances * 2.0**self.unit
 
     def between(self, queries: Any, places: Any, threads: int) -> np.ndarray:
         """All distances; where p is 2 by inner products, so that small ones are uncertain."""

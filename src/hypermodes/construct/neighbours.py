@@ -10,17 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.construct.metrics import Metric, geometry_of
-from hypermodes.construct.searching import (
-    Block,
-    Brought,
-    Exact,
-    Search,
-    Table,
-    check_index,
-    pieces,
-    row_type,
-)
+from hypermodes.construct.searching import Block, Brought, Exact, Search, Table, check_index, pieces
 from hypermodes.executors import executor_of
+from hypermodes.numbering import number_type
 from hypermodes.threads import stretches, workers
 
 
@@ -191,7 +183,7 @@ class NeighbourSearch:
     def outline(self, k: int, every: int, *, client: Any = None) -> Outline:
         """As `neighbours`, but of distances the longest are kept, and all of one point in ``every``."""
         n = self._points.shape[0]
-        indices, reach = np.empty((n, k), row_type(n)), np.empty(n)
+        indices, reach = np.empty((n, k), number_type(n)), np.empty(n)
         sample = np.empty((-(-n // every), k))
         for rows, found, apart in self._all_blocks(k, client):
             indices[rows], reach[rows] = found, apart[:, -1]
@@ -229,7 +221,7 @@ class NeighbourSearch:
         return self._search.blocks(self._points, np.arange(n), int(k))
 
     def _gathered(self, n: int, k: int, blocks: Iterator[Block]) -> Neighbours:
-        indices, distances = np.empty((n, k), row_type(self._points.shape[0])), np.empty((n, k))
+        indices, distances = np.empty((n, k), number_type(self._points.shape[0])), np.empty((n, k))
         for rows, found, apart in blocks:
             indices[rows], distances[rows] = found, apart
         return Neighbours(indices, distances)
@@ -248,7 +240,7 @@ class NeighbourSearch:
 def _found(search: Exact, job: tuple[np.ndarray, int]) -> Block:
     """Neighbours of some of the points that are searched among."""
     own, k = job
-    indices, distances = np.empty((own.size, k), row_type(search.n)), np.empty((own.size, k))
+    indices, distances = np.empty((own.size, k), number_type(search.n)), np.empty((own.size, k))
     for rows, found, apart in search.blocks(None, own, k):
         indices[rows], distances[rows] = found, apart
     return own, indices, distances

@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from hypermodes.construct.metrics import LARGEST, Geometry, Straight
 from hypermodes.construct.orders import curve_order, new_rows, row_order
+from hypermodes.numbering import number_type
 from hypermodes.threads import as_done, stretches, taken, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
@@ -49,11 +50,11 @@ class Exact:
     def among(cls, places: Any, geometry: Geometry, threads: int, in_order: bool = False) -> "Exact":
         """Put points, as the metric sees them, into an order of their own, if they are in none."""
         n = places.shape[0]
-        given = cls(places, np.arange(n, dtype=row_type(n)), n, geometry, threads)
+        given = cls(places, np.arange(n, dtype=number_type(n)), n, geometry, threads)
         moved = isinstance(geometry, Straight) and geometry.directions
         if in_order and given.by_leaves and not moved:
             return given
-        order = (curve_order if given.by_leaves else row_order)(places, threads).astype(row_type(n))
+        order = (curve_order if given.by_leaves else row_order)(places, threads).astype(number_type(n))
         ordered = places[order] if sp.issparse(places) else taken(places, order, threads)
         return replace(given, places=ordered, order=order)
 
@@ -345,11 +346,6 @@ def pieces(rows: np.ndarray, width: int) -> Iterator[np.ndarray]:
 def _rows_of(width: int) -> int:
     """How many of them make such a block."""
     return max(1, LARGEST // max(1, width))
-
-
-def row_type(n: int) -> Any:
-    """The smallest integers that number n rows."""
-    return np.int32 if n < np.iinfo(np.int32).max else np.int64
 
 
 def _closest(distances: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
