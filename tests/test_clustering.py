@@ -193,6 +193,26 @@ def test_threads_change_nothing(n_jobs, options):
     np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
+def test_long_numbers_of_points_say_the_same(monkeypatch):
+    """Numbers are short where they will do; a test of points for which they do not would take too long."""
+    points = np.concatenate((crescents(5), blobs(5)[0], blobs(5)[0][:30]))
+    expected = cluster_points(points)
+    for module in ("tree", "neighbourhoods", "construct.neighbours", "construct.searching"):
+        monkeypatch.setattr(f"hypermodes.{module}.number_type", lambda n: np.int64)
+    found = cluster_points(points)
+    assert (found.neighbourhoods.members.dtype, found.tree.children.dtype) == (np.int64, np.int64)
+    for name in ("labels", "assigned", "probabilities", "outlier_scores"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_array_equal(found.tree.children, expected.tree.children)
+
+
+def test_what_is_found_is_not_changed_by_who_looks_at_it():
+    found = cluster_points(crescents(5))
+    for name, array in vars(found.neighbourhoods).items():
+        if isinstance(array, np.ndarray):
+            assert not array.flags.writeable, name
+
+
 def test_progress_is_told():
     seen = []
     cluster_points(blobs(0)[0], progress=lambda done, total: seen.append((done, total)))

@@ -96,18 +96,24 @@ def test_the_forest_made_in_blocks_is_the_forest_of_all_links(seed, block, level
         every = neighbour_links(neighbours.indices, density).thinned(0, neighbours.n)
         patch.setattr("hypermodes.linking.BLOCK", block)
         patch.setattr("hypermodes.linking.BLOCKS", 3)
-        thin = neighbour_links(neighbours.indices, density, thin=True)
+        thin = neighbour_links(neighbours.indices, density, 2, thin=True)
+    for first in range(0, neighbours.n, block):  # nothing is left inside a block that makes a ring
+        inside = [(side >= first) & (side < first + block) for side in (thin.left, thin.right)]
+        joined = inside[0] & inside[1]
+        assert joined.sum() <= max(0, min(block, neighbours.n - first) - 1)
     found = thin.thinned(0, neighbours.n)
     for one, other in zip(found, every, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 4, 7])
-def test_threads_change_nothing(n_jobs):
-    neighbours, density = some_neighbours(1, n=50)
+@pytest.mark.parametrize("n_jobs", [2, 4, 7])
+@pytest.mark.parametrize("thin", [False, True])
+def test_threads_change_nothing(n_jobs, thin, monkeypatch):
+    monkeypatch.setattr("hypermodes.linking.BLOCK", 4)
+    neighbours, density = some_neighbours(1, n=500)
     for one, other in zip(
-        neighbour_links(neighbours.indices, density, 1),
-        neighbour_links(neighbours.indices, density, n_jobs),
+        neighbour_links(neighbours.indices, density, 1, thin=thin),
+        neighbour_links(neighbours.indices, density, n_jobs, thin=thin),
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)

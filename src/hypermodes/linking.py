@@ -10,7 +10,7 @@ around it, but those on it share few neighbours, whatever the density.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +21,8 @@ from hypermodes.threads import in_threads, stretches
 from hypermodes.tree import Links
 
 BLOCK = 8192  # points that are looked at together with their neighbours: what is needed stays in the cache
-BLOCKS = 16  # of these whose links are made one after the other, and thinned again
+BLOCKS = 16  # of these, at most, whose links are made one after the other, and thinned again
+SHARES = 16  # of all points, at least, so that there is something to do for all threads
 SPOKEN_FOR = 256  # points of a group that are asked how far it is to others
 HAIR = 1e-9  # far above rounding, far below anything that is measured
 
@@ -31,11 +32,6 @@ class Nearest(Protocol):
 
     def __call__(self, among: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Distances to, and positions in ``among`` of, the nearest to each point in ``of``."""
-
-
-def blocks(n: int, first: int = 0) -> Iterator[slice]:
-    """Stretches of the points from the first to the n-th, short enough."""
-    return (slice(begin, min(begin + BLOCK, n)) for begin in range(first, n, BLOCK))
 
 
 def hyperedge_density(members: np.ndarray, rate: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
@@ -55,7 +51,7 @@ def hyperedge_density(members: np.ndarray, rate: np.ndarray, n_jobs: int | None 
         sum_over(members, part.start, sums, both)
         density[part] = (own * both[:, 0] + both[:, 1] - 2 * own * size) / (2 * size**2)
 
-    in_threads(n_jobs, fill, blocks(n))
+    in_threads(n_jobs, fill, stretches(n, BLOCK))
     return density
 
 
@@ -107,10 +103,11 @@ def neighbour_links(
     def links_of_blocks(part: slice) -> Links:
         if not hasattr(scratch, "mark"):
             scratch.mark = np.full(n, -1, members.dtype)
-        made = _together(map(links, blocks(part.stop, part.start)))
+        made = _together(map(links, stretches(part.stop, BLOCK, first=part.start)))
         return made.thinned(part.start, part.stop) if thin else made
 
-    return _together(in_threads(n_jobs, links_of_blocks, stretches(n, BLOCKS * BLOCK)))
+    several = min(BLOCKS, -(-n // (SHARES * BLOCK))) * BLOCK
+    return _together(in_threads(n_jobs, links_of_blocks, stretches(n, several)))
 
 
 def _together(parts: Iterable[Links]) -> Links:

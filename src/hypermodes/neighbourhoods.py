@@ -12,7 +12,7 @@ from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
 from hypermodes.construct.orders import curve_order, new_rows, row_order
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.linking import blocks, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
+from hypermodes.linking import BLOCK, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
 from hypermodes.numbering import number_type
 from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import ModeTree
@@ -40,7 +40,7 @@ class Neighbourhoods:
     members : (n, k) int
         The k nearest of each, which make its hyperedge with it.
     distances : (n, k) float or None
-        How far they are; not kept where a k-d tree finds them again sooner than memory is found for them.
+        How far they are; not kept in few dimensions, where they are soon found again.
     dimension : float
         The dimension the points have locally, whatever the number of their coordinates.
     reach : (n,) float
@@ -89,6 +89,8 @@ class Neighbourhoods:
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
             points, rows, place = _different(points, n_jobs)
             points = points[:, rows] if given else points
+            if not sp.issparse(points):
+                points.flags.writeable = False  # so that the search need not copy them
             search = NeighbourSearch(points, metric=metric, n_jobs=n_jobs, in_order=True)
         else:
             points = points.copy()  # what happens to the caller's does not matter later
@@ -100,7 +102,6 @@ class Neighbourhoods:
         every, distances = max(1, n // SAMPLED), None
         if search.quick:
             members, reach, sample = search.outline(k, every, client=client)
-            members.flags.writeable = False
         else:
             found = search.neighbours(k, client=client)
             members, distances = found.indices, found.distances
@@ -108,7 +109,7 @@ class Neighbourhoods:
         if not reach.any():
             return None
         if (at_one_place := reach == 0).any():
-            reach[at_one_place] = reach[~at_one_place].min()
+            reach = np.where(at_one_place, reach[~at_one_place].min(), reach)
         dimension = max(1.0, min(_dimension(sample), np.inf if given else points.shape[1]))
         crowd = crowding(weights, weights, members, n_jobs)
         unit = float(np.median(reach))
@@ -120,24 +121,21 @@ class Neighbourhoods:
 
         in_threads(n_jobs, fill, stretches(n))
         density = hyperedge_density(members, rate, n_jobs)
+        for array in (rows, place, weights, members, reach, rate, density, spacing):
+            array.flags.writeable = False
         return cls(
             points, metric, search, rows, place, weights, members, distances, dimension, reach, unit, rate,
             density, spacing,
         )  # fmt: skip
 
     @property
-    def n(self) -> int:
-        """Number of different points."""
-        return int(self.members.shape[0])
-
-    @property
     def k(self) -> int:
         """Number of neighbours of each."""
         return int(self.members.shape[1])
 
-    @property
+    @cached_property
     def neighbours(self) -> Neighbours:
-        """The k nearest of each, with their distances; looked for again where these are not kept."""
+        """The k nearest of each, with their distances; looked for again where these were not kept."""
         if self.distances is None:
             return self.search.neighbours(self.k)
         return Neighbours(self.members, self.distances)
@@ -211,7 +209,7 @@ def crowding(
         around[part] = weights[indices[part]].sum(axis=1)
 
     if (weights != 1).any():
-        in_threads(n_jobs, fill, blocks(n))
+        in_threads(n_jobs, fill, stretches(n, BLOCK))
     around += own
     around /= k + 1
     return around

@@ -110,9 +110,9 @@ def taken(values: np.ndarray, order: np.ndarray, n_jobs: int | None = 1, dtype: 
     return out
 
 
-def stretches(n: int, size: int = 1 << 16, overlap: int = 0) -> Iterator[slice]:
-    """Parts of n, one after the other, which stay in the cache; each may reach over into the next."""
-    return (slice(begin, min(begin + size + overlap, n)) for begin in range(0, n, size))
+def stretches(n: int, size: int = 1 << 16, *, overlap: int = 0, first: int = 0) -> Iterator[slice]:
+    """Parts of what is from the first to the n-th, which stay in the cache; each may reach into the next."""
+    return (slice(begin, min(begin + size + overlap, n)) for begin in range(first, n, size))
 
 
 _STEPS = 1 << 32

@@ -391,7 +391,9 @@ def _merged(links: Links, n: int, n_jobs: int | None) -> tuple[np.ndarray, np.nd
     heights = taken(links.level, order, n_jobs, np.float64)
     children = np.empty((n - 1, 2), sets.dtype)
     count = merge_tree(ends, heights, sets, children)
-    return children[:count], ends[:count], heights[:count]
+    if count < len(ends):  # the others would be kept for as long as these
+        ends, heights = ends[:count].copy(), heights[:count].copy()
+    return children[:count], ends, heights
 
 
 def condense_tree(tree: ModeTree, smallest: float) -> tuple[np.ndarray, ...]:

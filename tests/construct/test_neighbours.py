@@ -138,7 +138,30 @@ def test_rows_that_are_in_order_need_not_be_put_into_it(metric, columns):
     some, ours = NeighbourSearch(points, metric=metric), NeighbourSearch(points, metric=metric, in_order=True)
     np.testing.assert_array_equal(ours.neighbours(4).indices, some.neighbours(4).indices)
     np.testing.assert_array_equal(ours.neighbours(4).distances, some.neighbours(4).distances)
-    np.testing.assert_array_equal(ours.outline(4, 3).reach, some.neighbours(4).distances[:, -1])
+
+
+@pytest.mark.parametrize("client", [None, "joblib"])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "canberra"])
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("columns", [2, 3, 30], ids="{} columns".format)
+def test_an_outline_is_what_it_says_of_the_neighbours(client, metric, in_order, columns, monkeypatch):
+    """Also where there are many blocks, and points at one place of which some are nobody's neighbours."""
+    points = np.concatenate((np.tile(GRID + 1, 15), WIDE, np.ones((9, 30))))[:, :columns]
+    points = points[curve_order(points)] if in_order else points
+    search = NeighbourSearch(points, metric=metric, in_order=in_order)
+    found = search.neighbours(4)
+    monkeypatch.setattr(searching, "LARGEST", 200)
+    outline = search.outline(4, 3, client=client)
+    np.testing.assert_array_equal(outline.indices, found.indices)
+    np.testing.assert_array_equal(outline.reach, found.distances[:, -1])
+    np.testing.assert_array_equal(outline.sample, found.distances[::3])
+    assert not any(array.flags.writeable for array in outline)
+
+
+@pytest.mark.parametrize("scale", [2.0**-540, 2.0**-550, 2.0**-480, 1.0, 2.0**60, 2.0**70])
+def test_what_is_near_in_relation_to_the_largest_is_not_lost(scale):
+    points = np.array([[0.0], [1.0], [3.0], [7.0], [2.0**480]]) * scale
+    assert (nearest_neighbours(points, 1).distances[:4, 0] / scale).tolist() == [1, 1, 2, 4]
 
 
 # -- new points ---------------------------------------------------------------------------------------
@@ -170,9 +193,10 @@ def test_new_rows_of_precomputed_distances():
     assert_same(search.neighbours_of(sp.csr_array(table), 3), expected.distances, expected.indices)
 
 
-def test_a_search_keeps_no_hold_on_the_points_it_was_given():
-    points = POINTS.copy()
-    search = NeighbourSearch(points)
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_search_keeps_no_hold_on_the_points_it_was_given(in_order):
+    points = POINTS[curve_order(POINTS)] * 10
+    search = NeighbourSearch(points, in_order=in_order)
     before = search.neighbours(4)
     points[:] = 0.0
     np.testing.assert_array_equal(search.neighbours(4).indices, before.indices)
@@ -448,6 +472,9 @@ def changed(i, j, value):
         (POINTS, 0, {}, r"^k: expected a positive number of neighbours; got 0"),
         (POINTS, True, {}, r"^k: expected a positive number of neighbours; got True"),
         (POINTS, 2.0, {}, r"^k: expected a positive number of neighbours; got 2\.0"),
+        (POINTS, None, {}, r"^k: expected a positive number of neighbours; got None"),
+        (POINTS, "x", {}, r"^k: expected a positive number of neighbours; got 'x'"),
+        (POINTS, INF, {}, r"^k: expected a positive number of neighbours; got inf"),
         (POINTS, 3, {"n_jobs": 0}, r"^n_jobs: expected a number of threads"),
         (POINTS, 3, {"metric": "euclid"}, r"^metric: expected 'precomputed', .*canberra, .*; got 'euclid'"),
         (POINTS, 3, {"metric": "mahalanobis"}, r"^metric: .* got 'mahalanobis'; transform the points"),

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
-# Powers of two up to which, and down to which, the largest coordinate may be left as it is: squares are safe.
-ORDINARY = 64
+ORDINARY = 64  # power of two up to which the largest coordinate may be left as it is: squares are safe
 
 _MINKOWSKI = {
     "euclidean": 2.0,
@@ -51,8 +50,8 @@ class Straight:
     """A Minkowski space; or that of directions, whose squared distances are twice the cosine distances.
 
     Coordinates are divided by a power of two, which is exact, so that the largest is about 1 and neither
-    squares nor sums of them leave the range of floating point. Where they do not anyway, they stay as they
-    are: the distances are the same, and nothing is copied.
+    squares nor sums of them leave the range of floating point. Where it is larger, but not by much, they do
+    not anyway: coordinates stay as they are, and nothing is copied.
     """
 
     p: float
@@ -72,8 +71,13 @@ class Straight:
     @property
     def unit(self) -> int:
         """The power of two that coordinates are divided by."""
-        harmless = abs(self.exponent) <= ORDINARY and self.p in (1.0, 2.0, np.inf)
+        harmless = 0 <= self.exponent <= ORDINARY and self.p in (1.0, 2.0, np.inf)
         return 0 if harmless else self.exponent
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether points are in the same order along a curve as before; else some may be one now."""
+        return not self.directions and self.unit <= 0
 
     def enter(self, name: str, points: Any) -> Any:
         """Coordinates of points in this space."""

@@ -15,6 +15,8 @@ from hypermodes.executors import executor_of
 from hypermodes.numbering import number_type
 from hypermodes.threads import stretches, workers
 
+_FEW = 3  # dimensions in which a k-d tree finds neighbours in microseconds
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Neighbours:
@@ -75,6 +77,8 @@ class Neighbours:
 class Outline(NamedTuple):
     """What is known of the k nearest neighbours of n points without all of the distances, two thirds of it.
 
+    The arrays are read-only.
+
     Attributes
     ----------
     indices : (n, k) int
@@ -110,7 +114,8 @@ class NeighbourSearch:
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
     in_order : bool
-        Whether the rows come in the order of `orders.curve_order`: a k-d tree need not put them into it.
+        Whether the rows come in the order of `orders.curve_order`: a k-d tree need not put them into it, nor
+        copy them, if they are read-only.
 
     Notes
     -----
@@ -165,6 +170,8 @@ class NeighbourSearch:
         if self._given:
             return Table()
         places = self._geometry.enter("points", self._points)
+        if self._in_order and places is self._points and isinstance(places, np.ndarray):
+            places = places.copy() if places.flags.writeable else places  # the caller's may change
         exact = Exact.among(places, self._geometry, self._threads, self._in_order)
         return exact if self._index is None else Brought(self._index, exact)
 
@@ -173,23 +180,27 @@ class NeighbourSearch:
 
         With a ``client``, as in `find_modes`, exact search is done on its workers, in blocks of rows.
         """
-        return self._gathered(self._points.shape[0], int(k), self._all_blocks(k, client))
+        blocks = self._all_blocks(k, client)
+        return self._gathered(self._points.shape[0], int(k), blocks)
 
     @property
     def quick(self) -> bool:
-        """Whether the search is by k-d tree: distances are found as soon as memory for all of them."""
-        return isinstance(self._search, Exact) and self._search.by_leaves
+        """Whether distances are found in microseconds, by a k-d tree in few dimensions."""
+        few = self._points.shape[1] <= _FEW
+        return few and isinstance(self._search, Exact) and self._search.by_leaves
 
     def outline(self, k: int, every: int, *, client: Any = None) -> Outline:
         """As `neighbours`, but of distances the longest are kept, and all of one point in ``every``."""
-        n = self._points.shape[0]
+        n, blocks = self._points.shape[0], self._all_blocks(k, client)
         indices, reach = np.empty((n, k), number_type(n)), np.empty(n)
         sample = np.empty((-(-n // every), k))
-        for rows, found, apart in self._all_blocks(k, client):
+        for rows, found, apart in blocks:
             indices[rows], reach[rows] = found, apart[:, -1]
             number = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
             chosen = np.flatnonzero(number % every == 0)
             sample[number[chosen] // every] = apart[chosen]
+        for array in (indices, reach, sample):
+            array.flags.writeable = False
         return Outline(indices, reach, sample)
 
     def neighbours_of(self, new_points: Any, k: int) -> Neighbours:

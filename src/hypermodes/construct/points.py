@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hypermodes.construct.metrics import Metric
 from hypermodes.construct.neighbours import Neighbours, nearest_neighbours
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.numbering import number_type
 
 Rule = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -100,7 +101,7 @@ def hypergraph_of_neighbours(
     _check_range(neighbours)
     reach = _positive_reach(neighbours)
     n, k = neighbours.n, neighbours.k
-    number = np.int32 if n * (k + 1) < np.iinfo(np.int32).max else np.int64
+    number = number_type(n * (k + 1))
     members, probability = np.empty((n, k + 1), dtype=number), np.ones((n, k + 1))
     members[:, 0] = np.arange(n)
     members[:, 1:] = neighbours.indices

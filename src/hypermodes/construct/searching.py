@@ -51,8 +51,7 @@ class Exact:
         """Put points, as the metric sees them, into an order of their own, if they are in none."""
         n = places.shape[0]
         given = cls(places, np.arange(n, dtype=number_type(n)), n, geometry, threads)
-        moved = isinstance(geometry, Straight) and geometry.directions
-        if in_order and given.by_leaves and not moved:
+        if in_order and given.by_leaves and isinstance(geometry, Straight) and geometry.keeps_order:
             return given
         order = (curve_order if given.by_leaves else row_order)(places, threads).astype(number_type(n))
         ordered = places[order] if sp.issparse(places) else taken(places, order, threads)
