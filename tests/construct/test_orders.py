@@ -20,7 +20,7 @@ def far(points):
 
 
 def crowds(seed):
-    """Groups of groups of groups, each a millionth as large as the one it is in, and points that are equal."""
+    """Groups of groups of groups, each a millionth as large as the one it is in; and equal points."""
     rng, places = np.random.default_rng(seed), np.zeros((1, 2))
     for size in (1.0, 1e-6, 1e-12):
         places = (places[:, None] + size * rng.normal(size=(1, 7, 2))).reshape(-1, 2)
