@@ -1,6 +1,8 @@
 """Wherever blocks are shifted, in whatever order and how often, the modes are the same to the last bit."""
 
+import asyncio
 import errno
+import logging
 import os
 import pickle
 import re
@@ -11,7 +13,7 @@ import sys
 import threading
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
@@ -432,6 +434,53 @@ def test_a_worker_that_hangs_at_the_end_holds_nobody_up(client, hypergraph, expe
     assert victim in pids(client)  # it is waited for here
 
 
+def test_a_worker_that_hangs_before_it_gives_what_it_has_holds_nobody_up(client, monkeypatch):
+    """It has said that it is done, and stops when it is asked for the outcome."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+    monkeypatch.setattr(clusters, "_MOST", 1)
+
+    class Stops:
+        def __reduce__(self):
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return int, (0,)
+
+    def go_on():
+        for pid in everyone:
+            os.kill(pid, signal.SIGCONT)
+
+    everyone, late, given = pids(client), [], []
+    alarm = threading.Timer(120, lambda: (late.append(True), go_on()))
+    alarm.start()
+    try:
+        for k, outcome in clusters.each(
+            client, lambda stops, job: job or stops(), Stops, [(k, k) for k in range(20)]
+        ):
+            given.append((k, outcome))
+            if len(given) == 12:
+                go_on()
+    finally:
+        alarm.cancel()
+        go_on()
+    assert not late
+    assert sorted(given) == [(k, k) for k in range(20)]
+    assert (0, 0) not in given[:12]
+
+
+def test_workers_let_go_of_the_file_that_all_of_them_map(client):
+    """Dask counts it for each of them, and pauses those that have too much."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+
+    def read(shared, job):
+        from hypermodes.columns import _resident
+
+        before = _resident()
+        return before if shared.sum() == shared.size else None
+
+    shared = np.ones(1 << 24)  # 128 MB
+    found = dict(clusters.each(client, read, shared, [(k, k) for k in range(12)]))
+    assert max(found.values()) - min(found.values()) < shared.nbytes * 0.75
+
+
 @pytest.mark.parametrize("shown", ["no hypermodes (No module named 'hypermodes')", "hypermodes 0.0.1"])
 def test_a_worker_that_has_something_else_is_named_before_the_work(client, hypergraph, monkeypatch, shown):
     sharing = pytest.importorskip("hypermodes.sharing")
@@ -611,10 +660,10 @@ def test_a_scheduler_that_is_gone_when_it_is_asked_is_missed():
         ncores=reset,
         sync=reset,
         run=reset,
-        scheduler=SimpleNamespace(address="tcp://127.0.0.1:1"),
+        scheduler=SimpleNamespace(address="tcp://127.0.0.1:1", ncores_running=reset),
     )
     with pytest.raises(ConnectionError, match=r"^client: the scheduler is gone, or the client was closed$"):
-        clusters._width(gone)
+        clusters._cores(gone)
     with (
         pytest.raises(ConnectionError, match=r"^client: the scheduler is gone, or the client was closed$"),
         sharing.handed_out(gone, 1),
@@ -693,6 +742,32 @@ def test_an_error_of_a_job_is_no_sign_that_the_cluster_is_gone(client, monkeypat
         next(outcomes)
 
 
+def test_an_answer_that_was_interrupted_is_not_an_error_of_the_job(client, monkeypatch):
+    clusters = pytest.importorskip("hypermodes.clusters")
+
+    def reset():
+        raise ConnectionResetError(errno.ECONNRESET, "connection reset")
+
+    answers = clusters._Answers(client)
+    for status, kind in (("finished", clusters._HungUp), ("error", ConnectionResetError)):
+        asyncio.run(answers._fetch(SimpleNamespace(status=status, result=reset)))
+        assert type(answers.next(1)[1]) is kind
+
+    fetch, interrupted = clusters._Answers._fetch, []
+
+    async def hang_up(answers, future):
+        if interrupted:
+            await fetch(answers, future)
+        else:
+            interrupted.append(future)
+            answers._here.put((future, clusters._HungUp()))
+
+    monkeypatch.setattr(clusters._Answers, "_fetch", hang_up)
+    outcomes = clusters.each(client, lambda one, job: one + job, 1, [(k, k) for k in range(9)])
+    assert sorted(outcomes) == [(k, k + 1) for k in range(9)]  # there is a scheduler: it is asked again
+    assert interrupted
+
+
 def test_a_run_may_begin_in_a_callback_of_dask(client, hypergraph, expected):
     """Callbacks have one thread, which then waits for the run: nothing of the run may need it."""
     given = SimpleQueue()
@@ -722,7 +797,126 @@ def test_workers_that_are_gone_for_good_are_missed(monkeypatch):
         assert all(outcome == k + 1 for k, outcome in given)
 
 
-def few(n_workers):
+@contextmanager
+def started(lines):
+    """Commands in the background, until they are not needed any more."""
+    begun = []
+    try:
+        for line in lines:
+            command = [sys.executable, "-m", *line.split()]
+            begun.append(subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True))
+        yield begun
+    finally:
+        for process in begun:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_the_cluster_of_the_page_is_reached_from_this_machine_alone_and_missed_when_it_is_gone(hypergraph):
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
+    psutil = pytest.importorskip("psutil")  # Dask needs it as well
+    page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ (dask (?:scheduler|worker) .*) &$", page, re.MULTILINE)
+    assert len(lines) == 2
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        ports = {"8786": one.getsockname()[1], "8787": other.getsockname()[1]}
+    for port, free in ports.items():
+        lines = [line.replace(port, str(free)) for line in lines]
+    with (
+        started(lines) as processes,
+        distributed.Client(f"tcp://127.0.0.1:{ports['8786']}", timeout=60, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        everyone = [psutil.Process(process.pid) for process in processes]
+        everyone += [child for process in everyone for child in process.children(recursive=True)]
+        listening = [
+            socket.laddr.ip
+            for process in everyone
+            for socket in process.net_connections("tcp")
+            if socket.status == psutil.CONN_LISTEN
+        ]
+        assert len(listening) >= 3
+        assert set(listening) == {"127.0.0.1"}
+        with pytest.raises(ConnectionError, match=r"^client: the scheduler is gone, or the client was"):
+            hm.find_modes(hypergraph, client=client, progress=lambda *_: processes[0].kill())
+
+
+def paused(dask_worker):
+    dask_worker.status = type(dask_worker.status).paused
+
+
+def running(dask_worker):
+    dask_worker.status = type(dask_worker.status).running
+
+
+def test_workers_that_are_all_paused_are_missed(monkeypatch):
+    """As Dask does with those that have too much in memory. They may have less, later."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+    monkeypatch.setattr(clusters, "_MOST", 1)
+    with few(1, memory_limit=None) as there, there.get_client() as client:
+
+        class TakesUp(logging.Handler):
+            def emit(self, record):
+                client.run(running)
+
+        def outcomes():
+            return clusters.each(client, lambda one, job: one + job, 1, [(k, k) for k in range(20)])
+
+        monkeypatch.setattr(clusters, "PATIENCE", 1)
+        warned = TakesUp()
+        clusters.logger.addHandler(warned)
+        client.run(paused)
+        try:
+            assert sorted(outcomes()) == [(k, k + 1) for k in range(20)]
+        finally:
+            clusters.logger.removeHandler(warned)
+        monkeypatch.setattr(clusters, "LONGER", 1)
+        some = outcomes()
+        next(some)
+        client.run(paused)
+        with pytest.raises(
+            ConnectionError, match=r"^client: Dask has paused all workers, they have too much"
+        ):
+            list(some)
+
+
+def test_workers_that_die_before_anything_is_done_are_waited_for(monkeypatch):
+    """They may compile for as long as it takes others to come."""
+    clusters = pytest.importorskip("hypermodes.clusters")
+    monkeypatch.setattr(clusters, "PATIENCE", 1)
+    with few(1) as there, there.get_client() as client:
+
+        class Replaces(logging.Handler):
+            def emit(self, record):
+                there.scale(1)
+
+        warned, handed_out = Replaces(), clusters.handed_out
+
+        @contextmanager
+        def handed_out_and_gone(client, shared):
+            with handed_out(client, shared) as handed:
+                cores = clusters._cores
+                monkeypatch.setattr(clusters, "_cores", lambda client: gone(client, cores))
+                yield handed
+
+        def gone(client, cores):
+            monkeypatch.setattr(clusters, "_cores", cores)
+            found = cores(client)
+            there.scale(0)
+            there.sync(there._correct_state)
+            return found
+
+        monkeypatch.setattr(clusters, "handed_out", handed_out_and_gone)
+        clusters.logger.addHandler(warned)
+        try:
+            outcomes = list(clusters.each(client, lambda one, job: one + job, 1, [(k, k) for k in range(20)]))
+        finally:
+            clusters.logger.removeHandler(warned)
+        assert sorted(outcomes) == [(k, k + 1) for k in range(20)]
+
+
+def few(n_workers, **options):
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     return distributed.LocalCluster(
         n_workers=n_workers,
@@ -731,6 +925,7 @@ def few(n_workers):
         protocol="tcp://",
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
+        **options,
     )
 
 
@@ -802,7 +997,7 @@ def test_an_error_of_ours_ends_the_run_and_calls_the_rest_off(client, hypergraph
         hm.find_modes(hypergraph, client=client, progress=interrupt)
     blocks = [state for key, state in client.futures.items() if str(key).startswith("hypermodes-")]
     assert all(state.status != "pending" for state in blocks)
-    assert len(pids(client)) == 2  # nobody else was harmed
+    client.wait_for_workers(2, timeout=60)  # nobody else was harmed
 
 
 def everything_that_takes_a_client(hypergraph, client):
@@ -837,11 +1032,14 @@ def test_an_address_where_no_scheduler_answers_is_named_before_any_work_is_done(
     """Nobody, a server that never says a word (as web pages do), or a worker."""
     monkeypatch.setattr("hypermodes.clusters.ANSWER", 1)
     worker = next(iter(client.ncores()))
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        unheard = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        socket.socket() as nobody,
+    ):
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
         for address, more in (
-            ("tcp://127.0.0.1:9", "$"),
-            (unheard, "$"),
+            (f"tcp://127.0.0.1:{nobody.getsockname()[1]}", "$"),
+            (f"tcp://127.0.0.1:{silent.getsockname()[1]}", "$"),
             (worker, ", but a Worker of Dask; give"),
         ):
             for begin in everything_that_takes_a_client(hypergraph, address):

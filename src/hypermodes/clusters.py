@@ -6,14 +6,17 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-from distributed import Client, KilledWorker, Security, as_completed, rpc
+from distributed import Client, KilledWorker, Security, rpc
 
 from hypermodes.sharing import (
     GONE,
+    MOMENT,
     RELEASE,
     TRIES,
     ClusterGone,
@@ -23,6 +26,7 @@ from hypermodes.sharing import (
     WrongRelease,
     handed_out,
     shared_here,
+    within,
 )
 
 ANSWER = 10  # seconds to wait for a scheduler
@@ -33,6 +37,8 @@ _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is 
 _LOST = object()
 
 NOBODY = "client: the scheduler has no workers; start some"
+PAUSED = "client: Dask has paused all workers, they have too much in memory; start some that may have more"
+WAITING = "client: the scheduler has no workers that take work; waiting %g seconds for some"
 logger = logging.getLogger(__name__)
 
 
@@ -83,29 +89,31 @@ def each(
     left = deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
-    n_done, width = 0, _width(client, wait=False)  # a cluster that grows with its work needs some to begin
-    done = _coming_back(client, running)
+    answers, n_done = _Answers(client), 0
     with handed_out(client, shared) as handed:
         try:
+            cores = _cores(client)
+            if not cores:  # a cluster that grows with its work needs some to begin
+                logger.warning(WAITING, PATIENCE)
+            anyone, width = bool(cores), _width(cores)
             while True:
                 while len(running) < width and left:
                     several = _several(left, min(_MOST, -(-len(left) // width)), tries)
                     given = [job for _, job in several]
                     future = client.submit(_do, handed.name, function, given, key=f"hypermodes-{uuid4().hex}")
                     running[future] = several
-                    done.add(future)
+                    answers.expect(future)
                 if not running:
                     return
                 try:
-                    future = next(done)
-                except TimeoutError:  # it may only be time to look who is there
-                    if not (n_done or getattr(client.cluster, "plan", None) or _cores(client)):
-                        raise ClusterGone(NOBODY) from None
-                    width, done = _width(client), _coming_back(client, running)
+                    future, answer = answers.next(PATIENCE)
+                except Empty:
+                    cores = _cores_in_time(client, LONGER if anyone or _is_planned(client) else 0)
+                    anyone, width = True, _width(cores)
                     continue
                 several = running.pop(future)
                 try:
-                    outcomes = _outcome(client, future, handed)
+                    outcomes = _outcomes(client, answer, handed)
                     if outcomes is _LOST:
                         _count(tries, several)
                         outcomes = []
@@ -118,12 +126,40 @@ def each(
                 for (k, _), outcome in zip(several, outcomes, strict=False):
                     yield k, outcome
                 n_done += 1
-                if n_done % width == 0:
-                    width = _width(client)  # workers come and go
+                if n_done % width == 0 and (cores := _cores(client)):  # workers come and go
+                    anyone, width = True, _width(cores)
         finally:
             if client.status == "running":
                 with suppress(OSError, CancelledError):
-                    client.cancel(list(running), force=True)
+                    within(MOMENT, client, partial(client.cancel, list(running), force=True))
+
+
+class _HungUp(Exception):
+    """The connection to the scheduler was closed while an answer came."""
+
+
+class _Answers:
+    """What comes back of messages, as it comes: nobody waits for a worker that hangs but its own messages."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._here: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
+
+    def expect(self, future: Any) -> None:
+        """Have the answer fetched when it is there."""
+        self._client.loop.add_callback(self._fetch, future)
+
+    async def _fetch(self, future: Any) -> None:
+        try:
+            answer = await future.result()  # where its loop runs, a client gives what is to be awaited
+        except BaseException as error:  # that is an answer, too, and the loop has no use for it
+            hung_up = isinstance(error, OSError) and future.status != "error"  # else it is the function's own
+            answer = _HungUp() if hung_up else error
+        self._here.put((future, answer))
+
+    def next(self, seconds: float) -> tuple[Any, Any]:
+        """A message, and what it came to, which may be an error; `queue.Empty` if it takes longer."""
+        return self._here.get(timeout=seconds)
 
 
 def _several(left: deque[tuple[int, Any]], most: int, tries: Counter[int]) -> list[tuple[int, Any]]:
@@ -161,74 +197,76 @@ def _do(name: str, function: Callable[[Any, Any], Any], jobs: list[Any]) -> list
     If one fails, the outcomes of those before are given all the same: it fails again, as the first of the
     next message.
     """
-    shared, begun = shared_here(name), monotonic()
-    outcomes = [function(shared, jobs[0])]
-    for job in jobs[1:]:
-        if monotonic() - begun > _WHILE:
+    here, begun = shared_here(name), monotonic()
+    outcomes: list[Any] = []
+    for job in jobs:
+        if outcomes and monotonic() - begun > _WHILE:
             break
         try:
-            outcomes.append(function(shared, job))
+            outcomes.append(function(here.shared, job))
         except Exception:
+            if not outcomes:
+                raise
             break
+        here.held.look()
     return outcomes
 
 
-def _width(client: Any, *, wait: bool = True) -> int:
-    """Messages to have under way: one a thread, and two that wait for it.
-
-    If nobody is there: when somebody is again, or, if that is not to be waited for, as for one thread.
-    """
-    cores = _cores(client)
-    if not cores:
-        patience = LONGER if wait else PATIENCE
-        logger.warning("client: the scheduler has no workers; waiting %g seconds for some", patience)
-        if wait:
-            try:
-                client.wait_for_workers(1, timeout=patience)
-            except TimeoutError:
-                raise ClusterGone(NOBODY) from None
-            cores = _cores(client)
+def _width(cores: dict[str, int]) -> int:
+    """Messages to have under way: one a thread, and two that wait for it. If nobody is there, as for one."""
     return 3 * max(1, sum(cores.values()))
 
 
-def _cores(client: Any) -> dict[str, int]:
-    """Threads of each worker."""
+def _cores(client: Any, seconds: float | None = None) -> dict[str, int]:
+    """Threads of each worker that takes work. Dask pauses those that have too much in memory."""
     try:
-        return dict(client.ncores())
+        return dict(within(seconds, client, client.scheduler.ncores_running))
     except OSError:
         raise ClusterGone(GONE) from None
 
 
-def _coming_back(client: Any, running: Iterable[Any]) -> as_completed:
-    """Messages as they come back, added ones too; after a while, a TimeoutError if none is there."""
-    return as_completed(list(running), loop=client.loop, raise_errors=False, timeout=PATIENCE)
+def _cores_in_time(client: Any, seconds: float) -> dict[str, int]:
+    """The same, when there are some; an error if it takes longer."""
+    cores = _cores(client)
+    if not cores and seconds:
+        logger.warning(WAITING, seconds)
+        try:
+            client.wait_for_workers(1, timeout=seconds)
+        except TimeoutError:
+            pass
+        except OSError:
+            raise ClusterGone(GONE) from None
+        cores = _cores(client)
+    if not cores:
+        raise ClusterGone(PAUSED if client.ncores() else NOBODY)
+    return cores
 
 
-def _outcome(client: Any, future: Any, handed: HandedOut) -> Any:
+def _is_planned(client: Any) -> bool:
+    """Whether the cluster is about to start workers, as far as it says so."""
+    return bool(getattr(client.cluster, "plan", None))
+
+
+def _outcomes(client: Any, answer: Any, handed: HandedOut) -> Any:
     """What a message came to, or that it was lost with its workers; nothing, if they saw not what is shared.
 
     It may be lost after it is back and before it is here, and is then done again, if there are workers.
     """
-    patience = PATIENCE
-    while True:
-        try:
-            return future.result(timeout=patience)
-        except (KilledWorker, CancelledError):
-            if client.status != "running":
-                raise ClusterGone(GONE) from None
-            return _LOST
-        except Unseen as unseen:
-            handed.send_instead(unseen)
-            return []
-        except NotYet as not_yet:
-            handed.wait_for(not_yet)
-            return []
-        except RuntimeError as error:
-            if "deserialization of the task graph" not in str(error):
-                raise
-            raise WrongRelease.of("the scheduler", "no hypermodes, or another", RELEASE) from None
-        except TimeoutError:
-            if future.status == "error":  # it is the function's own
-                raise
-            _width(client)
-            patience *= 2  # or it is only large
+    if not isinstance(answer, BaseException):
+        return answer
+    if isinstance(answer, KilledWorker | CancelledError):
+        if client.status != "running":
+            raise ClusterGone(GONE) from None
+        return _LOST
+    if isinstance(answer, _HungUp):
+        _cores(client, ANSWER)  # it may be gone
+        return _LOST
+    if isinstance(answer, Unseen):
+        handed.send_instead(answer)
+        return []
+    if isinstance(answer, NotYet):
+        handed.wait_for(answer)
+        return []
+    if isinstance(answer, RuntimeError) and "deserialization of the task graph" in str(answer):
+        raise WrongRelease.of("the scheduler", "no hypermodes, or another", RELEASE)
+    raise answer

@@ -8,13 +8,15 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
 from distributed import WorkerPlugin, get_worker
 from distributed.protocol import pickle
+
+from hypermodes.columns import Held
 
 MOMENT = 5  # seconds to wait until all workers have let go of something: one may hang
 A_WHILE = 20  # seconds to wait until all workers have something; the others do not wait for one that hangs
@@ -24,6 +26,7 @@ GLANCE = 2  # seconds that a block waits for it on a worker; the run may be over
 TRIES = 5  # times that Dask may give up a block, or a call, because several workers died of it
 RELEASE = str(sys.modules["hypermodes"].__version__)
 _ALIGNED = 64  # bytes: where arrays begin in a file
+_READ = 1 << 26  # bytes of a file that all workers map, to read before they are let go
 
 GONE = "client: the scheduler is gone, or the client was closed"
 
@@ -79,18 +82,26 @@ def _mapped(shared: Any, path: Path) -> WorkerPlugin:
     return plugin
 
 
-def _unpacked(plugin: WorkerPlugin) -> Any:
+class Here(NamedTuple):
+    """What was shared, on a worker."""
+
+    shared: Any
+    held: Held
+    """What this process has of it in memory. Dask counts it for each worker, though it is there once."""
+
+
+def _unpacked(plugin: WorkerPlugin) -> Here:
     """What was shared."""
-    if not hasattr(plugin, "shared"):
-        arrays = plugin.arrays
+    if not hasattr(plugin, "here"):
+        arrays, memory = plugin.arrays, np.empty(0, np.uint8)
         if plugin.path is not None:
-            memory = np.memmap(plugin.path, np.uint8, "r") if plugin.places else np.empty(0, np.uint8)
+            memory = np.memmap(plugin.path, np.uint8, "r") if plugin.places else memory
             arrays = [memory[begin:end] for begin, end in plugin.places]
-        plugin.shared = pickle.loads(plugin.frame, buffers=arrays)
-    return plugin.shared
+        plugin.here = Here(pickle.loads(plugin.frame, buffers=arrays), Held([memory], _READ))
+    return plugin.here
 
 
-def shared_here(name: str) -> Any:
+def shared_here(name: str) -> Here:
     """What was handed out under this name, on a worker."""
     worker = get_worker()
     end = monotonic() + GLANCE
@@ -119,7 +130,7 @@ class HandedOut:
         self._client, self._shared = client, shared
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._names: list[str] = []
-        self._since = monotonic()
+        self._late: dict[str, float] = {}
         self._is_sent = False
 
     @property
@@ -140,7 +151,7 @@ class HandedOut:
         """Workers that have not the same as we may find other modes, or end when they are given work."""
         try:
             ask = partial(self._client.run, _release_there, on_error="return")
-            answers = _within(A_WHILE, self._client, ask)
+            answers = within(A_WHILE, self._client, ask)
         except TimeoutError:  # one hangs; blocks look again
             return
         for address, release in answers.items():
@@ -164,9 +175,10 @@ class HandedOut:
 
     def wait_for(self, not_yet: NotYet) -> None:
         """Have patience with a worker that has not got it, but not for ever."""
-        if monotonic() > self._since + ON_ITS_WAY:
+        (address,) = not_yet.args
+        if monotonic() > self._late.setdefault(address, monotonic()) + ON_ITS_WAY:
             raise ConnectionError(
-                f"client: worker {not_yet.args[0]} has not got what it is to work on in {ON_ITS_WAY} seconds"
+                f"client: worker {address} has not got what it is to work on in {ON_ITS_WAY} seconds"
             )
 
     def take_back(self) -> None:
@@ -174,7 +186,7 @@ class HandedOut:
         for name in self._names:
             if self._client.status == "running":
                 with suppress(Exception):
-                    _within(MOMENT, self._client, partial(self._client.unregister_worker_plugin, name))
+                    within(MOMENT, self._client, partial(self._client.unregister_worker_plugin, name))
         self._discard()  # workers keep a file that they map
 
     def _in_file(self) -> WorkerPlugin | None:
@@ -195,14 +207,14 @@ class HandedOut:
 
     def _register(self, plugin: WorkerPlugin) -> None:
         self._names.append(f"hypermodes-{uuid4().hex}")
-        self._since = monotonic()
+        self._late.clear()
         self._tried(lambda: self._hand_over(plugin))
 
     def _hand_over(self, plugin: WorkerPlugin) -> None:
         n_workers = len(self._client.ncores())
         seconds = A_WHILE + plugin.n_bytes * (1 + n_workers) / SLOWEST
         with suppress(TimeoutError):  # who has not answered has it on its way, or hangs
-            _within(seconds, self._client, lambda: self._client.register_plugin(plugin, name=self.name))
+            within(seconds, self._client, lambda: self._client.register_plugin(plugin, name=self.name))
 
     def _tried(self, call: Callable[[], T]) -> T:
         """Try again if a worker dies meanwhile."""
@@ -232,7 +244,7 @@ def handed_out(client: Any, shared: Any) -> Iterator[HandedOut]:
         handed.take_back()
 
 
-def _within(seconds: float, client: Any, call: Callable[[], Any]) -> Any:
+def within(seconds: float | None, client: Any, call: Callable[[], Any]) -> Any:
     """What a client gives, if it does in this time; then a TimeoutError."""
 
     async def wait() -> Any:

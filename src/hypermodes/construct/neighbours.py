@@ -1,6 +1,5 @@
 """Nearest neighbours of points: what is given is checked here and searched in one of several ways."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.construct.metrics import Metric, geometry_of
-from hypermodes.construct.searching import Block, Brought, Exact, Search, Table, check_index, pieces
+from hypermodes.construct.searching import Block, Blocks, Brought, Exact, Search, Table, check_index, pieces
 from hypermodes.executors import executor_of
 from hypermodes.numbering import number_type
 from hypermodes.threads import stretches, workers
@@ -180,8 +179,7 @@ class NeighbourSearch:
 
         With a ``client``, as in `find_modes`, exact search is done on its workers, in blocks of rows.
         """
-        blocks = self._all_blocks(k, client)
-        return self._gathered(self._points.shape[0], int(k), blocks)
+        return self._gathered(self._points.shape[0], self._all_blocks(k, client), k)
 
     @property
     def quick(self) -> bool:
@@ -191,14 +189,15 @@ class NeighbourSearch:
 
     def outline(self, k: int, every: int, *, client: Any = None) -> Outline:
         """As `neighbours`, but of distances the longest are kept, and all of one point in ``every``."""
-        n, blocks = self._points.shape[0], self._all_blocks(k, client)
-        indices, reach = np.empty((n, k), number_type(n)), np.empty(n)
-        sample = np.empty((-(-n // every), k))
-        for rows, found, apart in blocks:
-            indices[rows], reach[rows] = found, apart[:, -1]
-            number = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-            chosen = np.flatnonzero(number % every == 0)
-            sample[number[chosen] // every] = apart[chosen]
+        n = self._points.shape[0]
+        with closing(self._all_blocks(k, client)) as blocks:
+            indices, reach = np.empty((n, k), number_type(n)), np.empty(n)
+            sample = np.empty((-(-n // every), k))
+            for rows, found, apart in blocks:
+                indices[rows], reach[rows] = found, apart[:, -1]
+                number = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+                chosen = np.flatnonzero(number % every == 0)
+                sample[number[chosen] // every] = apart[chosen]
         for array in (indices, reach, sample):
             array.flags.writeable = False
         return Outline(indices, reach, sample)
@@ -219,9 +218,9 @@ class NeighbourSearch:
             )
         if self._given:
             _check_not_negative("new_points", new)
-        return self._gathered(new.shape[0], int(k), self._search.blocks(new, None, int(k)))
+        return self._gathered(new.shape[0], self._search.blocks(new, None, int(k)), k)
 
-    def _all_blocks(self, k: int, client: Any) -> Iterator[Block]:
+    def _all_blocks(self, k: int, client: Any) -> Blocks:
         """The neighbours of all points among themselves."""
         n = self._points.shape[0]
         _check_number(k)
@@ -231,13 +230,14 @@ class NeighbourSearch:
             return self._search.of_all(int(k)) if client is None else self._sent(self._search, int(k), client)
         return self._search.blocks(self._points, np.arange(n), int(k))
 
-    def _gathered(self, n: int, k: int, blocks: Iterator[Block]) -> Neighbours:
-        indices, distances = np.empty((n, k), number_type(self._points.shape[0])), np.empty((n, k))
-        for rows, found, apart in blocks:
-            indices[rows], distances[rows] = found, apart
+    def _gathered(self, n: int, found_blocks: Blocks, k: int) -> Neighbours:
+        with closing(found_blocks) as blocks:
+            indices, distances = np.empty((n, k), number_type(self._points.shape[0])), np.empty((n, k))
+            for rows, found, apart in blocks:
+                indices[rows], distances[rows] = found, apart
         return Neighbours(indices, distances)
 
-    def _sent(self, search: Exact, k: int, client: Any) -> Iterator[Block]:
+    def _sent(self, search: Exact, k: int, client: Any) -> Blocks:
         """The neighbours of all points, found elsewhere."""
         jobs = ((i, (own, k)) for i, own in enumerate(search.shares(k)))
         with (

@@ -5,7 +5,7 @@ points. Those it searches among are in an order of their own, so that the order 
 the answer, not even where distances tie.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,12 +27,13 @@ _WORTH = 64  # times as many distances as memory should hold at once, in a block
 
 Rows = np.ndarray | slice
 Block = tuple[Rows, np.ndarray, np.ndarray]  # rows asked for, their neighbours, the distances
+Blocks = Generator[Block, None, None]
 
 
 class Search(Protocol):
     """A way to search."""
 
-    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Blocks:
         """Neighbours of ``points``, block by block; ``own`` are their rows if they are fitted ones."""
 
 
@@ -57,7 +58,7 @@ class Exact:
         ordered = places[order] if sp.issparse(places) else taken(places, order, threads)
         return replace(given, places=ordered, order=order)
 
-    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Blocks:
         """By tree where that is fast, else by brute force."""
         thin = self._thinned(k)
         if own is None:
@@ -65,7 +66,7 @@ class Exact:
         else:
             yield from thin._nearest(self.places[self.rank[own]], thin.rank[own], k)
 
-    def of_all(self, k: int) -> Iterator[Block]:
+    def of_all(self, k: int) -> Blocks:
         """The neighbours of all rows: of the places as they are, if each counts."""
         everyone = np.arange(self.n, dtype=self.order.dtype)
         if self._thinned(k) is not self:
@@ -126,7 +127,7 @@ class Exact:
         """What was asked for last: blocks of one search share it, and its tree."""
         return {}
 
-    def _nearest(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+    def _nearest(self, queries: Any, own: np.ndarray | None, k: int) -> Blocks:
         """Rows near some queries, block by block; ``own`` are the places of these, if they have any."""
         if not isinstance(self.geometry, Straight):
             found_blocks = self._by_all_distances(queries, own, k)
@@ -141,7 +142,7 @@ class Exact:
     def _tree(self) -> cKDTree:
         return cKDTree(self.places, balanced_tree=False)
 
-    def _by_tree(self, queries: Any, own: np.ndarray | None, k: int, space: Straight) -> Iterator[Block]:
+    def _by_tree(self, queries: Any, own: np.ndarray | None, k: int, space: Straight) -> Blocks:
         everyone, ask = queries is self.places, k if own is None else k + 1
         tree, width = self._tree, 4 * ask  # blocks of 8 MB: more would go back to the system, and be cleared
 
@@ -160,16 +161,14 @@ class Exact:
         )
         yield from as_done(self.threads, nearest, visit)
 
-    def _by_all_distances(self, queries: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+    def _by_all_distances(self, queries: Any, own: np.ndarray | None, k: int) -> Blocks:
         for rows in pieces(np.arange(queries.shape[0]), self.order.size):
             distances = self.geometry.between(queries[rows], self.places, self.threads)
             if own is not None:
                 _strike(own[rows], distances)
             yield rows, *_closest(distances, k)
 
-    def _by_brute_force(
-        self, queries: Any, own: np.ndarray | None, k: int, space: Straight
-    ) -> Iterator[Block]:
+    def _by_brute_force(self, queries: Any, own: np.ndarray | None, k: int, space: Straight) -> Blocks:
         """Candidates by scikit-learn, their distances from differences, a second look at close calls.
 
         For p = 2 scikit-learn works with inner products: fast, but a squared distance is uncertain by some
@@ -240,7 +239,7 @@ class _Finder:
 class Table:
     """Distances that were given, dense or sparse: points are rows of them."""
 
-    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Blocks:
         """The smallest entries of each row."""
         if sp.issparse(points):
             yield self._sparse(points, own, k)
@@ -285,7 +284,7 @@ class Brought:
     def __init__(self, index: Any, exact: Any):
         self.index, self.exact = index, exact
 
-    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Iterator[Block]:
+    def blocks(self, points: Any, own: np.ndarray | None, k: int) -> Blocks:
         """What the index finds, its distances computed anew where the metric allows."""
         exact, geometry = self.exact, self.exact.geometry
         queries = geometry.enter("new_points", points)
