@@ -1,6 +1,7 @@
 """Runs kept in a folder: no finished block is lost, no other run is taken up, nobody writes to another's."""
 
 import errno
+import gc
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import hypermodes as hm
-from hypermodes import executors, gathering
+from hypermodes import executors, gathering, runs
 from hypermodes._kernels.shifting import OPEN
 from hypermodes.batch import DENSITY, STATUS, WORST
 from hypermodes.datasets import five_crescents
@@ -77,22 +78,112 @@ def test_a_run_that_ended_early_is_finished_and_nothing_is_done_twice(hypergraph
     assert counted == []
 
 
-def test_a_killed_run_is_finished(hypergraph, expected, folder, tmp_path, counted):
-    """The process is killed outright, by a signal that cannot be caught, right after its fourth block."""
+@pytest.fixture
+def elsewhere(hypergraph, folder, tmp_path):
+    """The beginning of code for another process, and where it finds this package: call it with the rest."""
     hypergraph.save(tmp_path / "h.npz")
-    code = (
-        "import os, signal, hypermodes as hm\n"
-        f"kill = lambda done, total: done >= {4 * SIZE} and os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"H = hm.Hypergraph.load({str(tmp_path / 'h.npz')!r})\n"
-        f"hm.find_modes(H, results={str(folder)!r}, n_jobs=1, progress=kill)\n"
+    begin = (
+        "import io, os, resource, signal, sys, numpy as np, hypermodes as hm\n"
+        f"H, folder = hm.Hypergraph.load({str(tmp_path / 'h.npz')!r}), {str(folder)!r}\n"
     )
     path = os.pathsep.join(path for path in sys.path if path)
-    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path})
-    assert done.returncode == -signal.SIGKILL
+
+    def process(code, **options):
+        command = [sys.executable, "-c", begin + code]
+        return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, text=True, **options)
+
+    return process
+
+
+def test_a_killed_run_is_finished(hypergraph, expected, folder, elsewhere, counted):
+    """The process is killed outright, by a signal that cannot be caught, right after its fourth block."""
+    process = elsewhere(
+        f"kill = lambda done, total: done >= {4 * SIZE} and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "hm.find_modes(H, results=folder, n_jobs=1, progress=kill)\n"
+    )
+    assert process.wait() == -signal.SIGKILL
     kept = len(list((folder / "blocks").iterdir()))
     assert kept >= 4
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
     assert sum(counted) == hypergraph.n_edges - kept * SIZE
+
+
+def written(folder):
+    """What finished blocks hold, and when and as which file they were written."""
+    blocks = sorted((folder / "blocks").glob("[0-9]*.npz"))
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) for path in blocks}
+
+
+def assert_goes_on(hypergraph, expected, folder, counted, kept):
+    """Resuming gives the same modes; what was finished stays as it is, and what was not leaves nothing."""
+    before = written(folder)
+    assert sorted(before) == sorted(f"{k}.npz" for k in range(kept))
+    counted.clear()
+    assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
+    assert sum(counted) == hypergraph.n_edges - kept * SIZE
+    assert {name: block for name, block in written(folder).items() if name in before} == before
+    assert all(path.name[0] != "." for path in folder.rglob("*"))
+
+
+def test_a_run_that_is_killed_inside_a_block_is_finished(hypergraph, expected, folder, elsewhere, counted):
+    """Half of the fourth block is on the disk when the process is killed outright."""
+    process = elsewhere(
+        "save, calls = np.savez, []\n"
+        "def killed(file, **arrays):\n"
+        "    calls.append(1)\n"
+        "    if len(calls) < 4:\n"
+        "        return save(file, **arrays)\n"
+        "    whole = io.BytesIO()\n"
+        "    save(whole, **arrays)\n"
+        "    file.write(whole.getvalue()[: whole.tell() // 2])\n"
+        "    file.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "np.savez = killed\n"
+        "hm.find_modes(H, results=folder, n_jobs=1)\n"
+    )
+    assert process.wait() == -signal.SIGKILL
+    assert len([path for path in (folder / "blocks").iterdir() if path.name[0] == "."]) == 1
+    assert_goes_on(hypergraph, expected, folder, counted, 3)
+
+
+def test_a_write_that_the_system_cuts_off_loses_nothing_else(
+    hypergraph, expected, folder, elsewhere, counted, tmp_path
+):
+    """No file may be larger than the first blocks: one that is fails in the middle, as on a full disk."""
+    hm.find_modes(hypergraph, results=tmp_path / "whole", n_jobs=1)
+    n = -(-hypergraph.n_edges // SIZE)
+    sizes = [(tmp_path / "whole" / "blocks" / f"{k}.npz").stat().st_size for k in range(n)]
+    kept = next(k for k in range(3, n) if sizes[k] > max(sizes[:k]))
+    process = elsewhere(
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({sizes[kept] - 1}, {sizes[kept] - 1}))\n"
+        "try:\n"
+        "    hm.find_modes(H, results=folder, n_jobs=1)\n"
+        "except OSError as error:\n"
+        "    print(error)\n",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert out == (
+        f"results: cannot write to {str(folder)!r}: File too large; what is there is kept, and the same call "
+        "with resume=True goes on from it\n"
+    )
+    assert all(path.name[0] != "." for path in folder.rglob("*"))
+    assert_goes_on(hypergraph, expected, folder, counted, kept)
+
+
+def test_the_disk_has_what_the_run_is_of_and_nobody_waits_for_blocks(hypergraph, folder, monkeypatch):
+    waited, fsync = [], os.fsync
+
+    def note(handle):
+        waited.append(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    hm.find_modes(hypergraph, results=folder)
+    assert waited == [(folder / "run.json").stat().st_ino, folder.stat().st_ino]
 
 
 @pytest.mark.parametrize("fails_at", [1, 3])
@@ -175,6 +266,83 @@ def test_the_second_is_told_who_holds_the_folder(hypergraph, expected, folder):
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)  # it is free again
 
 
+def test_the_second_is_told_in_one_line_whatever_the_lock_says(hypergraph, folder):
+    refused = []
+
+    def again(done, total):
+        if not refused:
+            (folder / "lock").write_bytes(b"\xff\xfenobody\x1b[2J\n" + b"we know\n" * 1000)
+            with pytest.raises(BlockingIOError, match=r"in use by \S\Snobody") as error:
+                hm.find_modes(hypergraph, results=folder, resume=True)
+            refused.append(str(error.value))
+
+    hm.find_modes(hypergraph, results=folder, progress=again)
+    gc.collect()  # a file that was left open is blamed on this test
+    assert len(refused[0]) < 400
+    assert refused[0].isprintable()
+
+
+def test_a_lock_ends_with_its_holder_and_not_before(hypergraph, expected, folder, elsewhere):
+    process = elsewhere(
+        "def hold(done, total):\n"
+        "    print('held', flush=True)\n"
+        "    sys.stdin.read()\n"
+        "hm.find_modes(H, results=folder, n_jobs=1, progress=hold)\n",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(BlockingIOError, match=f"in use by process {process.pid} on "):
+            hm.find_modes(hypergraph, results=folder, resume=True)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
+
+
+def test_of_two_that_start_while_the_lock_is_removed_one_holds_it(tmp_path, monkeypatch):
+    """The first has the file open when it is removed, and locks what nobody else will ever find."""
+    import fcntl
+
+    flock, held = fcntl.flock, []
+
+    def overtaken(handle, how):
+        if not held:
+            (tmp_path / "lock").unlink()
+            held.append(None)
+            held.append(runs._Lock(tmp_path / "lock"))
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", overtaken)
+    with pytest.raises(BlockingIOError, match=f"in use by process {os.getpid()} on "):
+        runs._Lock(tmp_path / "lock")
+    held[1].release()
+    runs._Lock(tmp_path / "lock").release()
+
+
+def test_a_lock_that_is_always_removed_is_given_up(tmp_path, monkeypatch):
+    import fcntl
+
+    monkeypatch.setattr(fcntl, "flock", lambda handle, how: (tmp_path / "lock").unlink())
+    with pytest.raises(OSError, match=r"^results: cannot lock '.*lock': it is removed again and again$"):
+        runs._Lock(tmp_path / "lock")
+
+
+def test_who_has_lost_the_lock_writes_nothing_more(hypergraph, expected, folder):
+    def remove(done, total):
+        (folder / "lock").unlink(missing_ok=True)
+
+    message = (
+        r"^results: cannot write to '.*run': its lock was removed, and others may be at it; .*resume=True"
+    )
+    with pytest.raises(OSError, match=message):
+        hm.find_modes(hypergraph, results=folder, n_jobs=1, progress=remove)
+    kept = written(folder)
+    assert 0 < len(kept) < hypergraph.n_edges // SIZE
+    assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
+    assert written(folder).items() >= kept.items()
+
+
 def test_a_lock_of_the_dead_holds_nobody_up(hypergraph, expected, folder):
     folder.mkdir()
     (folder / "lock").write_text("process 1 on elsewhere since 1970-01-01T00:00:00+00:00\n")
@@ -251,6 +419,22 @@ def test_nothing_is_written_through_what_no_run_has_made(hypergraph, folder, tmp
     assert not victim.with_name("nobody").exists()
 
 
+@pytest.mark.parametrize("kind", ["link", "dangling link"])
+def test_nothing_is_written_through_a_link_that_came_later(hypergraph, folder, tmp_path, kind):
+    """The last block is there as a link when it is to be written, long after all were looked for."""
+    victim, last = tmp_path / "victim", folder / "blocks" / f"{(hypergraph.n_edges - 1) // SIZE}.npz"
+    victim.write_text("precious")
+
+    def put(done, total):
+        if not last.is_symlink():
+            STRANGE[kind](last, victim)
+
+    with pytest.raises(ValueError, match=r"results: .* is no file of a run"):
+        hm.find_modes(hypergraph, results=folder, n_jobs=1, progress=put)
+    assert victim.read_text() == "precious"
+    assert not victim.with_name("nobody").exists()
+
+
 def test_blocks_are_not_written_to_another_folder(hypergraph, folder, tmp_path):
     folder.mkdir()
     (tmp_path / "other").mkdir()
@@ -263,8 +447,9 @@ def test_blocks_are_not_written_to_another_folder(hypergraph, folder, tmp_path):
 def test_what_was_not_finished_when_somebody_was_killed_is_cleared_away(hypergraph, expected, folder):
     hm.find_modes(hypergraph, results=folder)
     (folder / "blocks" / ".3.npz.0123456789ab.npz").write_bytes(b"PK half of it")
+    (folder / ".run.json.0123456789ab.json").write_text("{")
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
-    assert all(path.name[0] != "." for path in (folder / "blocks").iterdir())
+    assert all(path.name[0] != "." for path in folder.rglob("*"))
 
 
 def test_a_child_that_was_forked_meanwhile_holds_nothing(hypergraph, expected, folder):

@@ -1,8 +1,10 @@
 """Saving and loading: what is written comes back, what is broken is refused, nothing is half-written."""
 
+import errno
 import gc
 import io
 import json
+import os
 import pickle
 import tracemalloc
 import zipfile
@@ -13,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypermodes import Hypergraph, ModeSet, find_modes
+from hypermodes.files import replacing
 from strategies import hypergraphs
 
 
@@ -100,6 +103,48 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(hypergraph, saved, mon
         Hypergraph.from_edges([["other"]]).save(saved)
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
+
+
+@pytest.mark.parametrize("points_at", ["file", "nobody", "folder"])
+def test_a_link_that_is_not_followed_is_replaced(tmp_path, points_at):
+    (tmp_path / "file").write_text("precious")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / points_at)
+    with replacing(tmp_path / "link", follow=False) as temporary:
+        temporary.write_text("new")
+    assert not (tmp_path / "link").is_symlink()
+    assert (tmp_path / "link").read_text() == "new"
+    assert (tmp_path / "file").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "link"]
+
+
+def test_what_the_disk_does_not_take_replaces_nothing(tmp_path, monkeypatch):
+    def failing(handle):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    (tmp_path / "file").write_text("old")
+    monkeypatch.setattr(os, "fsync", failing)
+    with (
+        pytest.raises(OSError, match="Input/output error"),
+        replacing(tmp_path / "file", lasting=True) as new,
+    ):
+        new.write_text("new")
+    assert (tmp_path / "file").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_lasts_as_well_where_folders_cannot_be_waited_for(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def of_files_only(handle):
+        if os.path.samestat(os.fstat(handle), tmp_path.stat()):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", of_files_only)
+    with replacing(tmp_path / "file", lasting=True) as new:
+        new.write_text("new")
+    assert (tmp_path / "file").read_text() == "new"
 
 
 def test_a_target_that_is_a_folder_leaves_nothing_behind(hypergraph, tmp_path):

@@ -276,13 +276,14 @@ class Annotations:
 
 
 _LEVELS = ("vertices", "edges", "incidences", "empty")
+_KINDS = {"listed": "|b1", "weights": "<f8", "directions": "|i1"}
 _PREFIX = "annotations_"
-ARRAYS = (
-    f"{_PREFIX}json",
-    f"{_PREFIX}empty_edges",
-    *(f"{_PREFIX}{level}_{column}" for level in _LEVELS for column in ("listed", "weights", "directions")),
-)
-"""Names that arrays of `Annotations.to_arrays` may have."""
+TEXTS = (f"{_PREFIX}json", f"{_PREFIX}empty_edges")
+"""Arrays of `Annotations.to_arrays` that are JSON in bytes."""
+NUMBERS = {
+    f"{_PREFIX}{level}_{column}": (kind, level) for level in _LEVELS for column, kind in _KINDS.items()
+}
+"""The others: of each, if it is there, the type, and of what it has an entry each."""
 
 
 def _same_column(ours: np.ndarray | None, theirs: np.ndarray | None) -> bool:

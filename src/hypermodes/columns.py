@@ -3,13 +3,14 @@
 import hashlib
 import mmap
 import os
-import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+
+from hypermodes.files import open_plain
 
 PIECE = 1 << 20  # entries read at a time where all of a column is read
 
@@ -69,16 +70,12 @@ def mapped(path: Path, dtype: Any, length: int) -> np.ndarray:
     Links, devices and pipes are refused: what is outside the folder is not part of it.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        opened = open_plain(path)
     except FileNotFoundError:
         raise ValueError(f"{path.name} is missing") from None
     except OSError as error:
-        reason = "it is a link" if path.is_symlink() else error.strerror
-        raise ValueError(f"{path.name} cannot be read: {reason}") from None
-    with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{path.name} is no plain file")
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from None
+    with opened as file:
         try:
             if np.lib.format.read_magic(file) != (1, 0):
                 raise ValueError("it is of another version")
@@ -89,8 +86,9 @@ def mapped(path: Path, dtype: Any, length: int) -> np.ndarray:
             raise ValueError(f"{path.name} holds {stored} of shape {shape}; expected {dtype}, {(length,)}")
         begin = file.tell()
         wanted = begin + length * np.dtype(dtype).itemsize
-        if found.st_size != wanted:
-            raise ValueError(f"{path.name} has {found.st_size} bytes; expected {wanted}")
+        size = os.fstat(file.fileno()).st_size
+        if size != wanted:
+            raise ValueError(f"{path.name} has {size} bytes; expected {wanted}")
         if length == 0:
             return np.empty(0, dtype)
         return np.asarray(np.memmap(file, dtype=dtype, mode="r", offset=begin, shape=(length,)))

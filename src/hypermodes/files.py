@@ -1,7 +1,9 @@
 """Write a file all at once or not at all, tables among them; arrays in one ``.npz`` never unpickled."""
 
 import csv
+import errno
 import os
+import stat
 import struct
 import tempfile
 import zipfile
@@ -18,13 +20,15 @@ T = TypeVar("T")
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], *, follow: bool = True, lasting: bool = False) -> Iterator[Path]:
     """Give a temporary path beside ``path``; it takes the place of ``path`` when the block ends well.
 
-    If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it.
+    If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it. A link stays
+    a link to what is written; without ``follow`` it is replaced, and what it points at is left alone. With
+    ``lasting`` the disk has all of it before it goes on, so that it outlives a loss of power.
     """
-    target = _behind_links(path)
-    if target.is_dir():
+    target = _target(path, follow)
+    if target.is_dir() and not target.is_symlink():
         raise IsADirectoryError(
             f"path: {os.fspath(path)!r} is a folder; expected the name of a file to write"
         )
@@ -39,9 +43,68 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
     try:
         yield temporary
+        if lasting:
+            settle(temporary)
         temporary.replace(target)
+        if lasting:
+            settle(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def settle(path: Path) -> None:
+    """Wait until the disk has what was written to a file, or which files a folder holds."""
+    is_folder = path.is_dir()
+    if is_folder and os.name == "nt":
+        return  # folders cannot be opened there
+    handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        # Some file systems have no such thing for folders: then the name is as lasting as they make it.
+        if not is_folder or error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def writing_to(name: str, folder: Path, hint: str = "") -> Iterator[None]:
+    """Say of which argument, and in whose folder, there was no room, or whatever went wrong with writing."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error).removeprefix("path: ")
+        raise type(error)(f"{name}: cannot write to {str(folder)!r}: {reason}{hint}") from None
+
+
+def check_own(name: str, path: Path, owner: str, *, is_folder: bool = False) -> None:
+    """Refuse what we have not made, such as a link: what is written there would go somewhere else."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
+        raise ValueError(
+            f"{name}: {str(path)!r} is no {'folder' if is_folder else 'file'} of a {owner}; "
+            "expected a folder that only hypermodes has written to"
+        )
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file to read. Links, pipes and devices are an OSError at once: nobody waits for them."""
+    try:
+        handle = os.open(path, os.O_RDONLY | _PLAIN)
+    except OSError as error:
+        raise OSError(error.errno, "it is a link") if path.is_symlink() else error from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no plain file")
+    return open(handle, "rb")
+
+
+# A link in the last place is not followed; a pipe that nobody writes to is not waited for.
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def save_arrays(path: str | os.PathLike[str] | BinaryIO, kind: str, arrays: Mapping[str, np.ndarray]) -> None:
@@ -116,9 +179,11 @@ def folder_to_fill(folder: Path, name: str = "out") -> Iterator[None]:
         raise
 
 
-def _behind_links(path: str | os.PathLike[str]) -> Path:
+def _target(path: str | os.PathLike[str], follow: bool) -> Path:
     """The file itself: a link to it stays a link. What is no file, such as /dev/null, is not replaced."""
     target = Path(path)
+    if target.is_symlink() and not follow:
+        return target
     if target.exists() and not (target.is_file() or target.is_dir()):
         raise OSError(
             f"path: {os.fspath(path)!r} is a device or a pipe; expected the name of a file to write"

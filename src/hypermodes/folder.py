@@ -17,10 +17,12 @@ n_incidences are in ``meta.json``, with the type, length and BLAKE2b digest of e
 """
 
 import hashlib
+import itertools
 import json
+import operator
 import os
 import shutil
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -31,9 +33,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes import labels as names
-from hypermodes.annotations import ARRAYS as ANNOTATIONS
-from hypermodes.annotations import Annotations
+from hypermodes.annotations import NUMBERS, TEXTS, Annotations
 from hypermodes.columns import PIECE, Column, Entry, digest_of, mapped, unlocked
+from hypermodes.files import settle, writing_to
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.transposing import row_ranges, transpose
 from hypermodes.verification import verify_columns
@@ -43,6 +45,7 @@ VERSION: Final = 1
 MOST: Final = np.iinfo(np.int32).max - 1  # incidences, hyperedges or vertices
 _META: Final = "meta.json"
 _LARGEST_META: Final = 1 << 20
+_LARGEST_TEXT: Final = (1 << 28, 1 << 12)  # bytes of names or annotations: in all, and for each that has some
 _GROWING: Final = (
     ("edge_pointers", "<i4"), ("edge_vertices", "<i4"), ("edge_values", "<f8"), ("weights", "<f8"),
     ("degrees", "<f8"),
@@ -66,9 +69,9 @@ def write_folder(
     path : path
         The folder to make; it must not exist. It is there when all of it is written, or not at all.
     n_vertices : int, optional
-        Number of vertices; needed for blocks.
+        Number of vertices: for blocks, which need it.
     vertices : iterable of hashables, optional
-        Names of the vertices; for blocks.
+        Names of the vertices: for blocks.
     memory : int
         Bytes to use, about, besides 56 for each vertex and hyperedge, and their names.
 
@@ -87,6 +90,9 @@ def write_folder(
     """
     annotations = None
     if isinstance(hypergraph, Hypergraph):
+        for name, given in (("n_vertices", n_vertices), ("vertices", vertices)):
+            if given is not None:
+                raise ValueError(f"{name}: a Hypergraph has its own; expected None, got {given!r}")
         n_vertices, vertices, annotations = hypergraph.n_vertices, hypergraph.vertices, hypergraph.annotations
         hypergraph = (hypergraph,)
     if n_vertices is None:
@@ -141,6 +147,7 @@ class FolderWriter:
         if not isinstance(annotations, Annotations | None):
             raise ValueError(f"annotations: expected Annotations or None; got {annotations!r}")
         self._annotations = annotations
+        self._said = {} if annotations is None else annotations.to_arrays()
         self.path = Path(path)
         if isinstance(n_vertices, bool) or not isinstance(n_vertices, int | np.integer):
             raise ValueError(f"n_vertices: expected a whole number; got {n_vertices!r}")
@@ -155,10 +162,12 @@ class FolderWriter:
                 f"path: cannot write {os.fspath(path)!r}, there is no folder {str(self.path.parent)!r}"
             )
         self.n_vertices, self.n_edges, self.n_incidences = int(n_vertices), 0, 0
-        self._vertices = names.as_labels("vertices", vertices, self.n_vertices, "vertex")
+        named = names.as_labels("vertices", vertices, self.n_vertices, "vertex")
+        listed = None if isinstance(named, range) else _encoded("vertices", named, self.n_vertices)
         self._memory, self._soft, self._closed, self._torn = int(memory), False, False, False
         self._counts = np.zeros(self.n_vertices, np.int64)
-        self._named: bool | None = None
+        self._named: bool | None = None  # whether hyperedges have names; None as long as it cannot be told
+        self._numbered = True  # whether names so far, if there are any, are 0, 1, 2, …
         self._columns: dict[str, Column] = {}
         self._written: dict[str, Entry] = {}
         self._labels: BinaryIO | None = None
@@ -167,6 +176,13 @@ class FolderWriter:
             self._folder.mkdir()  # not by mkdtemp, which makes folders private
         except OSError as error:
             raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
+        if listed is not None:
+            try:
+                with writing_to("path", self.path):
+                    (self._folder / "vertices.json").write_bytes(listed)
+            except BaseException:
+                self.abandon()
+                raise
 
     def append(
         self, block: Any, weights: Iterable[float] | None = None, labels: Iterable[Hashable] | None = None
@@ -180,50 +196,76 @@ class FolderWriter:
         weights : iterable of float, optional
             w(e) > 0; all 1 if not given.
         labels : iterable of hashables, optional
-            Names of the hyperedges: for all blocks, or for none.
+            Names of the hyperedges: for all blocks, or for none, and no name twice in all. Those of a
+            Hypergraph come with it. If they are 0, 1, 2, …, as they are where nobody gave any, they are
+            names beside blocks that have names, and none beside blocks that have none.
         """
         self._check_whole()
+        named = self._with_names(block, labels)
         block = self._checked(block, weights, labels)
-        named = not isinstance(block.labels, range)
-        if self._named not in (None, named):
-            raise ValueError("labels: expected names for the hyperedges of all blocks, or of none")
         if max(self.n_incidences + block.incidence.nnz, self.n_edges + block.n_edges) > MOST:
             raise ValueError(
                 f"block: a folder holds at most {MOST} incidences; see docs/scale.md on how to cut"
             )
-        listed = names.encode("labels", block.labels).tobytes() if named else b""
+        numbered = self._numbered and (not named or _are_numbers(block.labels, self.n_edges))
+        listed = None if numbered else self._listed(block.labels)
         self._torn = True  # until all of it is written
-        if self.n_edges == 0:
-            for name, kind in _GROWING:
-                self._column(name, kind)
-            self._columns["edge_pointers"].append(np.zeros(1))
-        incidence = block.incidence
-        self._columns["edge_pointers"].append(incidence.indptr[1:].astype(np.int64) + self.n_incidences)
-        self._columns["edge_vertices"].append(incidence.indices)
-        self._columns["edge_values"].append(incidence.data)
-        self._columns["weights"].append(block.weights)
-        self._columns["degrees"].append(block.edge_degrees)
-        self._counts += np.bincount(incidence.indices, minlength=self.n_vertices)
-        if named:
-            if self._labels is None:
-                self._labels = (self._folder / "labels.json").open("xb")
-            self._labels.write((b"[" if self._named is None else b", ") + listed[1:-1])
-        self._named, self._soft = named, self._soft or block.is_soft
+        with writing_to("path", self.path):
+            self._write_block(block)
+            if listed is not None:
+                self._write_labels(listed)
+        self._named, self._numbered, self._soft = named, numbered, self._soft or block.is_soft
         self.n_edges += block.n_edges
-        self.n_incidences += int(incidence.nnz)
+        self.n_incidences += int(block.incidence.nnz)
         self._torn = False
 
     def close(self) -> None:
         """Finish: the hyperedges of each vertex, what the kernels read, and the name of the folder.
 
-        Leaving the ``with`` block does it; a second time does nothing.
+        Leaving the ``with`` block does it; a second time does nothing. When it is done, the disk has all of
+        it.
         """
         if self._closed:
             return
         self._check_whole()
         if self.n_edges == 0:
             raise ValueError("block: expected at least one hyperedge in all; got none")
-        self._write_names()
+        with writing_to("path", self.path):
+            self._complete()
+        try:
+            self._folder.rename(self.path)
+        except OSError as error:
+            raise type(error)(f"path: cannot make {str(self.path)!r}: {error.strerror}") from None
+        self._closed = True
+        with writing_to("path", self.path):
+            settle(self.path.parent)
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        for column in self._columns.values():
+            column.abandon()
+        if self._labels is not None:
+            with suppress(OSError):
+                self._labels.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self.abandon()
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def _complete(self) -> None:
+        """Write all that the folder holds beside the hyperedges, its description last."""
+        self._finish_labels()
         self._write_annotations()
         for name in tuple(self._columns):
             self._finish(name)
@@ -253,34 +295,8 @@ class FolderWriter:
             "columns": {name: list(entry) for name, entry in sorted(self._written.items())},
         }
         (self._folder / _META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
-        try:
-            self._folder.rename(self.path)
-        except OSError as error:
-            raise type(error)(f"path: cannot make {str(self.path)!r}: {error.strerror}") from None
-        self._closed = True
-
-    def abandon(self) -> None:
-        """Leave nothing behind."""
-        for column in self._columns.values():
-            column.abandon()
-        if self._labels is not None:
-            with suppress(OSError):
-                self._labels.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                self.close()
-        finally:
-            self.abandon()
-
-    # -- steps ------------------------------------------------------------------------------------
+        for path in (*self._folder.iterdir(), self._folder):
+            settle(path)
 
     def _check_whole(self) -> None:
         if self._closed:
@@ -306,6 +322,52 @@ class FolderWriter:
             return Hypergraph.from_incidence(incidence, weights, labels=labels)
         except ValueError as error:
             raise ValueError(f"block: (from hyperedge {self.n_edges} on) {error}") from None
+
+    def _with_names(self, block: Any, labels: Any) -> bool | None:
+        """Whether hyperedges have names, with this block; None if the first ones are 0, 1, 2, … either way.
+
+        Whether a Hypergraph was given the labels 0, 1, 2, … or none cannot be told from it.
+        """
+        if not isinstance(block, Hypergraph):
+            said = labels is not None
+        elif not isinstance(block.labels, range):
+            said = True
+        elif self.n_edges == 0:
+            return None
+        else:
+            said = bool(self._named)
+        if self._named not in (None, said):
+            raise ValueError("labels: expected names for the hyperedges of all blocks, or of none")
+        return said
+
+    def _listed(self, labels: names.Labels) -> bytes:
+        before = 0 if self._labels is None else self._labels.tell()
+        return _encoded("labels", tuple(labels), self.n_edges + len(labels), before)
+
+    def _write_block(self, block: Hypergraph) -> None:
+        if self.n_edges == 0:
+            for name, kind in _GROWING:
+                self._column(name, kind)
+            self._columns["edge_pointers"].append(np.zeros(1))
+        incidence = block.incidence
+        self._columns["edge_pointers"].append(incidence.indptr[1:].astype(np.int64) + self.n_incidences)
+        self._columns["edge_vertices"].append(incidence.indices)
+        self._columns["edge_values"].append(incidence.data)
+        self._columns["weights"].append(block.weights)
+        self._columns["degrees"].append(block.edge_degrees)
+        self._counts += np.bincount(incidence.indices, minlength=self.n_vertices)
+
+    def _write_labels(self, listed: bytes) -> None:
+        """Write a list of names behind those that are there."""
+        if self._labels is None:
+            self._labels = (self._folder / "labels.json").open("xb")
+            self._labels.write(b"[")
+            for low in range(0, self.n_edges, PIECE):  # as long as they were 0, 1, 2, … none were written
+                numbers = range(low, min(low + PIECE, self.n_edges))
+                self._labels.write("".join(f"{number}, " for number in numbers).encode())
+        else:
+            self._labels.write(b", ")
+        self._labels.write(listed[1:-1])
 
     def _incidence(self, rows: np.ndarray) -> sp.csc_array:
         if rows.ndim != 2 or rows.dtype.kind not in "iu":
@@ -404,19 +466,19 @@ class FolderWriter:
         column.append(np.cumsum(sizes))
         self._finish(name)
 
-    def _write_names(self) -> None:
+    def _finish_labels(self) -> None:
         if self._labels is not None:
             self._labels.write(b"]")
             self._labels.close()
             stored = (self._folder / "labels.json").read_bytes()
             names.index_of("labels", names.decode(np.frombuffer(stored, np.uint8)))  # once in all blocks
-        if not isinstance(self._vertices, range):
-            (self._folder / "vertices.json").write_bytes(names.encode("vertices", self._vertices).tobytes())
 
     def _write_annotations(self) -> None:
         if self._annotations is not None:
             self._annotations.check(self.n_vertices, self.n_edges, self.n_incidences)
-            for name, array in self._annotations.to_arrays().items():
+            for name, array in self._said.items():
+                if name in TEXTS:
+                    _check_text("annotations", array.size, self.n_vertices + self.n_edges + self.n_incidences)
                 self._column(name, array.dtype.newbyteorder("<")).append(array)
 
     def _column(self, name: str, kind: Any) -> Column:
@@ -463,6 +525,10 @@ def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  
         raise FileNotFoundError(f"path: {os.fspath(path)!r} {kind}; expected a folder that write_folder made")
     try:
         return _opened(folder.resolve(), verify)
+    except MemoryError:
+        raise ValueError(
+            f"path: what {os.fspath(path)!r} says of its hypergraph needs more memory than there is"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
@@ -542,10 +608,9 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
         name: _names(folder, meta["names"], name, n)
         for name, n in (("vertices", n_vertices), ("labels", n_edges))
     }
-    said = {name: column(name, *columns[name][:2]) for name in ANNOTATIONS if name in columns}
-    for name in said:
-        if said[name].dtype == np.uint8 and digest_of(said[name]) != columns[name][2]:
-            raise ValueError(f"{name}.npy is not as it was written")  # before it is taken for JSON
+    said = _annotations(
+        columns, column, {"vertices": n_vertices, "edges": n_edges, "incidences": n_incidences}
+    )
     fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
     hypergraph = Hypergraph._trusted(
         incidence=_canonical(sp.csc_array((values[0], *by_edge), shape=(n_vertices, n_edges), copy=False)),
@@ -565,6 +630,48 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
     return hypergraph
 
 
+def _annotations(
+    columns: Mapping[str, Any], column: Callable[[str, str, int], np.ndarray], sizes: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """Columns of annotations, of the types and lengths they must have: nothing is made of them before."""
+    said = {}
+    for name in TEXTS:
+        if name in columns:
+            _check_text(f"{name}.npy", columns[name][1], sum(sizes.values()))
+            said[name] = column(name, "|u1", columns[name][1])
+            if digest_of(said[name]) != columns[name][2]:
+                raise ValueError(f"{name}.npy is not as it was written")  # before it is taken for JSON
+    for name, (kind, level) in NUMBERS.items():
+        if name in columns:  # how many empty hyperedges there are, one of the texts says
+            said[name] = column(name, kind, sizes.get(level, columns[name][1]))
+    return said
+
+
+def _encoded(name: str, labels: names.Labels, n: int, before: int = 0) -> bytes:
+    """Names of some of n things as they are stored, behind this many bytes of names."""
+    listed = names.encode(name, labels).tobytes()
+    _check_text(name, before + len(listed), n)
+    return listed
+
+
+def _check_text(name: str, size: int, n: int) -> None:
+    """See that names of n things, or what is said of them, are not so large that nobody could mean it."""
+    most = _most_text(n)
+    if size > most:
+        raise ValueError(f"{name}: expected at most {most} bytes of text; got {size}")
+
+
+def _most_text(n: int) -> int:
+    return _LARGEST_TEXT[0] + n * _LARGEST_TEXT[1]
+
+
+def _are_numbers(labels: names.Labels, begin: int) -> bool:
+    """Whether labels are whole numbers that go on from ``begin``, one by one."""
+    if isinstance(labels, range):  # 0, 1, 2, …
+        return begin == 0
+    return set(map(type, labels)) == {int} and all(map(operator.eq, labels, itertools.count(begin)))
+
+
 def _canonical(matrix: Any) -> Any:
     matrix.has_canonical_format = True  # as it was written; SciPy would look at all of it to find out
     return matrix
@@ -577,10 +684,10 @@ def _count(meta: dict[str, Any], name: str) -> int:
     return value
 
 
-def _small_file(path: Path, most: int | None = None) -> bytes:
+def _small_file(path: Path, most: int) -> bytes:
     if path.is_symlink() or not path.is_file():
         raise ValueError(f"{path.name} is missing, or no plain file")
-    if most is not None and path.stat().st_size > most:
+    if path.stat().st_size > most:
         raise ValueError(f"{path.name} has more than {most} bytes")
     try:
         return path.read_bytes()
@@ -591,7 +698,7 @@ def _small_file(path: Path, most: int | None = None) -> bytes:
 def _names(folder: Path, digests: dict[str, str], name: str, n: int) -> names.Labels:
     if name not in digests:
         return range(n)
-    content = _small_file(folder / f"{name}.json")
+    content = _small_file(folder / f"{name}.json", _most_text(n))
     if hashlib.blake2b(content, digest_size=16).hexdigest() != digests[name]:
         raise ValueError(f"{name}.json is not as it was written")
     listed = names.decode(np.frombuffer(content, np.uint8))

@@ -55,7 +55,8 @@ def find_modes(
         Shift on the workers of a Dask cluster, or by the backend of ``joblib.parallel_config``, instead of
         in threads. The result is the same to the last bit.
     results : path, optional
-        A folder that keeps what is done as it is done: whatever ends the run, no finished block is lost.
+        A folder that keeps what is done as it is done: whatever ends the run, no finished block is lost. If
+        the machine itself loses power, blocks of the last seconds may be; they are done again.
     resume : bool
         Go on with the run in ``results``, which must be of the same hypergraph, starts and settings; begin
         one if there is none.

@@ -2,7 +2,9 @@
 
 ``run.json`` says what the run is of; ``blocks/K.npz`` is what came of block K; ``lock`` says who is at it.
 Every file is written all at once or not at all, so whatever happens to the run, what is there is right, and
-the same call goes on from it. Nothing is unpickled.
+the same call goes on from it. Blocks are not waited for until the disk has them: if the machine itself loses
+power, those of the last seconds may be empty or gone, which is seen when they are read, and they are done
+again. Nothing is unpickled.
 """
 
 import hashlib
@@ -11,8 +13,8 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,13 +39,15 @@ from hypermodes.batch import (
     Points,
     Prepared,
 )
-from hypermodes.files import load_arrays, replacing, save_arrays
+from hypermodes.files import check_own, load_arrays, open_plain, replacing, save_arrays, writing_to
 from hypermodes.gathering import Gathered
 
 _FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
 _FINISHED: Final = range(5)  # statuses that a start may end with, of those in `_kernels.shifting`
 _ROUNDING: Final = 1e-9  # by which shares may miss 1
+_TRIES: Final = 10  # to lock a file that is removed meanwhile
+_LONGEST_HOLDER: Final = 200  # bytes that a lock may say of its holder
 
 
 class Run:
@@ -82,8 +86,7 @@ class Run:
         self._lock = _Lock(self.path / "lock")
         try:
             self._begin(_description(prepared, rows, budget, block), resume)
-            for unfinished in (self.path / "blocks").glob(".*.npz"):  # somebody was ended while writing it
-                unfinished.unlink()
+            self._clear_away()
         except BaseException:
             self._lock.release()
             raise
@@ -91,7 +94,7 @@ class Run:
     def _begin(self, wanted: dict[str, Any], resume: bool) -> None:
         stored = _read_description(self.path)
         if stored is None or not (resume or self._has_blocks()):
-            with _told(self.path), replacing(self.path / "run.json") as temporary:
+            with _writing(self.path), _in_place(self.path / "run.json", lasting=True) as temporary:
                 temporary.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
         elif not resume:
             raise FileExistsError(
@@ -107,9 +110,10 @@ class Run:
 
     def load(self, k: int) -> Gathered | None:
         """What came of block ``k``; None if it is not there, or was damaged since."""
-        _check_own(self._file(k))
+        self._check_place(k)
         try:
-            return load_arrays(self._file(k), _BLOCK_FORMAT, "a block of results", self._checked(k))
+            with open_plain(self._file(k)) as file:
+                return load_arrays(file, _BLOCK_FORMAT, "a block of results", self._checked(k))
         except (OSError, ValueError):
             return None
 
@@ -125,8 +129,24 @@ class Run:
             "first": block.first,
             "which": block.which,
         }
-        with _told(self.path):
-            save_arrays(self._file(k), _BLOCK_FORMAT, arrays)
+        self._check_place(k)
+        with _writing(self.path):
+            self._lock.check()
+            with _in_place(self._file(k)) as temporary, open(temporary, "wb") as file:
+                save_arrays(file, _BLOCK_FORMAT, arrays)
+
+    def _clear_away(self) -> None:
+        """Remove what somebody was ended while writing: nobody else is at it while the lock is held."""
+        with _writing(self.path):
+            for folder, unfinished in ((self.path, ".run.json.*"), (self.path / "blocks", ".*.npz")):
+                for path in folder.glob(unfinished):
+                    if path.is_symlink() or not path.is_dir():  # no run makes folders
+                        path.unlink()
+
+    def _check_place(self, k: int) -> None:
+        """See that nobody has put a link, or whatever, where a block belongs."""
+        check_own("results", self.path / "blocks", "run", is_folder=True)
+        check_own("results", self._file(k), "run")
 
     def _has_blocks(self) -> bool:
         return any((self.path / "blocks").glob("[0-9]*.npz"))
@@ -179,36 +199,21 @@ def _folder(path: Any) -> Path:
     return Path(path).absolute()
 
 
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _writing(folder: Path) -> AbstractContextManager[None]:
     """Say in whose folder there was no room, or whatever went wrong with writing there."""
-    try:
-        yield
-    except OSError as error:
-        raise type(error)(
-            f"results: cannot write to {str(folder)!r}: {error.strerror or error}; what is there is kept, "
-            "and the same call with resume=True goes on from it"
-        ) from None
+    kept = "; what is there is kept, and the same call with resume=True goes on from it"
+    return writing_to("results", folder, kept)
 
 
-def _check_own(path: Path) -> None:
-    """Refuse what no run has made, such as a link: what is written there would go somewhere else."""
-    try:
-        mode = path.lstat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    is_folder = path.name == "blocks"
-    if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
-        raise ValueError(
-            f"results: {str(path)!r} is no {'folder' if is_folder else 'file'} of a run; "
-            "expected a folder that only runs of hypermodes have written to"
-        )
+def _in_place(path: Path, *, lasting: bool = False) -> AbstractContextManager[Path]:
+    """Write a file of the run; never what a link in its place points at."""
+    return replacing(path, follow=False, lasting=lasting)
 
 
 def _check_folder(path: Path) -> None:
     """Refuse a folder that holds something else, such as the hypergraph itself."""
     for name in ("run.json", "blocks", "lock"):
-        _check_own(path / name)
+        check_own("results", path / name, "run", is_folder=name == "blocks")
     if path.is_dir() and not (path / "run.json").exists():
         # What a run has that was interrupted before it had a description, or is just beginning.
         own = ("blocks", "lock")
@@ -279,39 +284,80 @@ class _Lock:
 
     def __init__(self, path: Path) -> None:
         try:
-            import fcntl
+            import fcntl  # noqa: F401
         except ImportError:
             raise OSError("results: needs a system with file locks (fcntl)") from None
+        self.path = path
+        for _ in range(_TRIES):
+            self._handle = _opened_lock(path)
+            try:
+                self._take()
+                if self._is_there():
+                    self._sign()
+                    return
+            except BaseException:
+                os.close(self._handle)
+                raise
+            os.close(self._handle)  # somebody removed the file meanwhile, and others may lock a new one
+        raise OSError(f"results: cannot lock {str(path)!r}: it is removed again and again")
+
+    def _take(self) -> None:
+        import fcntl
+
         try:
-            self._file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (held until release)
-        except OSError as error:
-            raise type(error)(f"results: cannot write to {str(path.parent)!r}: {error.strerror}") from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._file.seek(0)
-            holder = self._file.read(1000).strip() or "somebody"
-            self._file.close()
             raise BlockingIOError(
-                f"results: {str(path.parent)!r} is in use by {holder}; wait for it, or choose another folder"
+                f"results: {str(self.path.parent)!r} is in use by {self._holder()}; "
+                "wait for it, or choose another folder"
             ) from None
         except OSError as error:
-            self._file.close()
-            raise OSError(f"results: cannot lock {str(path)!r}: {error.strerror}") from None
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+            raise OSError(f"results: cannot lock {str(self.path)!r}: {error.strerror}") from None
+
+    def _is_there(self) -> bool:
+        """Whether the file that is locked is the one that others would find."""
         try:
-            self._file.truncate(0)
-            self._file.write(f"process {os.getpid()} on {socket.gethostname()} since {now}\n")
-            self._file.flush()
+            return os.path.samestat(self.path.lstat(), os.fstat(self._handle))
+        except OSError:
+            return False
+
+    def _sign(self) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        told = f"process {os.getpid()} on {socket.gethostname()} since {now}\n"
+        try:
+            os.ftruncate(self._handle, 0)
+            os.write(self._handle, told.encode())
         except OSError as error:
-            with suppress(OSError):
-                self._file.close()
-            raise OSError(f"results: cannot write to {str(path)!r}: {error.strerror}") from None
+            raise OSError(f"results: cannot write to {str(self.path)!r}: {error.strerror}") from None
+
+    def _holder(self) -> str:
+        """Who is at it, by their own account, in one line whatever the file holds."""
+        told = os.pread(self._handle, _LONGEST_HOLDER, 0).decode("utf-8", "replace")
+        line = "".join(letter if letter.isprintable() else " " for letter in told)
+        return " ".join(line.split()) or "somebody"
+
+    def check(self) -> None:
+        """See that it still keeps others out: somebody may have removed the file."""
+        if not self._is_there():
+            raise OSError("its lock was removed, and others may be at it")
 
     def release(self) -> None:
         import fcntl
 
         with suppress(OSError):
-            self._file.truncate(0)  # nobody is at it any more
-            fcntl.flock(self._file, fcntl.LOCK_UN)  # closed it is not for a child that was forked meanwhile
-        self._file.close()
+            os.ftruncate(self._handle, 0)  # nobody is at it any more
+            fcntl.flock(self._handle, fcntl.LOCK_UN)  # closed it is not for a child that was forked meanwhile
+        os.close(self._handle)
+
+
+def _opened_lock(path: Path) -> int:
+    """The file of a lock, made if it is not there; no link is followed, no pipe waited for."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        handle = os.open(path, flags, 0o666)
+    except OSError as error:
+        raise type(error)(f"results: cannot write to {str(path.parent)!r}: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"results: cannot lock {str(path)!r}: it is no plain file")
+    return handle

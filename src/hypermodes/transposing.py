@@ -78,9 +78,11 @@ def transpose(
 
 def row_ranges(pointers: np.ndarray, room: int) -> Iterator[tuple[int, int]]:
     """Consecutive ranges of rows of at most ``room`` entries, or of one row."""
-    low, n = 0, pointers.size - 1
+    low, n, last = 0, pointers.size - 1, int(pointers[-1])
     while low < n:
-        high = int(np.searchsorted(pointers, int(pointers[low]) + room, side="right")) - 1
+        # Of the type of the pointers: for any other, NumPy would make a copy of all of them, each time.
+        reach = pointers.dtype.type(min(int(pointers[low]) + room, last))
+        high = int(np.searchsorted(pointers, reach, side="right")) - 1
         high = min(max(high, low + 1), n)
         yield low, high
         low = high

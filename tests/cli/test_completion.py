@@ -58,6 +58,7 @@ def complete_bash(tmp_path_factory):
         (["mo"], {"modes"}),
         (["--v"], {"--version"}),
         (["modes", "--st"], {"--starts"}),
+        (["info", "--tr"], {"--trust"}),
         (["modes", "--starts", ""], {"all", "peaks"}),
         (["modes", "--starts", "p"], {"peaks"}),
         (["modes", "--starts", "=", "p"], {"peaks"}),

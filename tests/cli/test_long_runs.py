@@ -1,5 +1,7 @@
 """`hypermodes modes` on a folder, on a cluster, and taken up again: the same answer, or one line why not."""
 
+import json
+
 import pytest
 
 import hypermodes as hm
@@ -31,6 +33,49 @@ def test_a_folder_that_was_tampered_with_is_refused(run, folder):
     assert out == ""
     assert "edge_vertices.npy is not as it was written" in err
     assert err.count("\n") == 1
+
+
+def test_a_folder_of_your_own_is_not_checked(run, meetings, folder, fails):
+    """Here nothing but the digest of a column is wrong, which does not change what is found."""
+    expected = run("modes", folder)
+    with open(f"{folder}/meta.json", "r+b") as file:
+        meta = json.load(file)
+        meta["columns"]["degrees"][2] = "0" * 32
+        file.seek(0)
+        file.write(json.dumps(meta, indent=1).encode())
+    for command in (("info",), ("modes",), ("cluster", "-k", 2), ("query", "--vertex", "dan")):
+        name, *options = command
+        assert "degrees.npy is not as it was written" in fails(name, folder, *options)
+        assert run(name, folder, *options, "--trust")[0] == 0
+    assert run("modes", folder, "--trust") == expected
+    assert "degrees.npy is not as it was written" in fails("convert", folder, f"{folder}.csv", "--lossy")
+    assert run("convert", folder, f"{folder}.csv", "--lossy", "--trust")[0] == 0
+    assert "--trust: " in fails("modes", meetings, "--trust")
+
+
+READING = [
+    ("--columns", "a,b"), ("--header",), ("--no-header",), ("--directed", "ignore"),
+    ("--above-one", "binary"), ("--nonpositive", "aside"), ("--duplicates", "sum"), ("--ids", "text"),
+    ("--max-bytes", "9"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", [("--format", "hif"), *READING], ids=" ".join)
+@pytest.mark.parametrize("command", [("info",), ("modes",), ("cluster",), ("query", "--vertex", "dan")])
+def test_options_that_say_nothing_of_a_folder_are_refused(folder, fails, command, option):
+    name, *options = command
+    line = fails(name, folder, *options, *option)
+    assert line.startswith(f"{option[0]}: {folder!r} is read as the folder of a hypergraph, where this says")
+
+
+@pytest.mark.parametrize("option", [("--from", "hif"), *READING], ids=" ".join)
+def test_nor_are_they_passed_over_where_a_folder_is_converted(folder, fails, tmp_path, option):
+    assert fails("convert", folder, tmp_path / "x.csv", *option).startswith(f"{option[0]}: ")
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_points_are_in_no_folder(blobs, fails):
+    assert fails("cluster", blobs, "--trust").startswith(f"--trust: {blobs!r} is read as a table of points")
 
 
 def test_a_run_is_kept_and_taken_up_again(run, meetings, folder, tmp_path):

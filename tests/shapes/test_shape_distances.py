@@ -1,5 +1,8 @@
 """Distances of shapes: against a slow search, under what must not matter, and from a cache."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
@@ -137,6 +140,60 @@ def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypat
     calls.clear()
     shape_distances(contexts[:8], cache=tmp_path)  # other shapes are another table
     assert calls
+
+
+def test_a_cache_without_room_is_named(contexts, tmp_path, monkeypatch):
+    def full(file, array, **options):
+        file.write(b"half of it")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "save", full)
+        with pytest.raises(OSError, match=r"^cache: cannot write to '.*': No space left on device; ") as told:
+            shape_distances(contexts, cache=tmp_path, n_jobs=1)
+    assert str(tmp_path) in str(told.value)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+STRANGE = {
+    "link": lambda path, victim: path.symlink_to(victim),
+    "dangling link": lambda path, victim: path.symlink_to(victim.with_name("nobody")),
+    "folder": lambda path, victim: path.mkdir(),
+    "pipe": lambda path, victim: os.mkfifo(path),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_what_is_no_plain_file_of_a_cache_is_refused(contexts, tmp_path, kind):
+    """A pipe is not waited for, and nothing is written through a link."""
+    victim, cache = tmp_path / "victim", tmp_path / "cache"
+    victim.write_text("precious")
+    shape_distances(contexts[:3], cache=cache)
+    (kept,) = cache.rglob("*.npy")
+    kept.unlink()
+    STRANGE[kind](kept, victim)
+    with pytest.raises(ValueError, match=r"^cache: '.*\.npy' is no file of a cache; expected a folder"):
+        shape_distances(contexts[:3], cache=cache)
+    assert victim.read_text() == "precious"
+    assert not victim.with_name("nobody").exists()
+
+
+def test_nothing_is_written_through_a_link_that_came_later(contexts, tmp_path, monkeypatch):
+    """The block is there as a link when it is to be written, long after it was looked for."""
+    victim, cache = tmp_path / "victim", tmp_path / "cache"
+    victim.write_text("precious")
+    compute = module._compared
+
+    def put(given, block):
+        (folder,) = cache.iterdir()
+        (folder / "rows-0000000.npy").symlink_to(victim)
+        return compute(given, block)
+
+    monkeypatch.setattr(module, "_compared", put)
+    table = shape_distances(contexts[:3], cache=cache, n_jobs=1)
+    assert victim.read_text() == "precious"
+    monkeypatch.undo()
+    np.testing.assert_array_equal(shape_distances(contexts[:3], cache=cache), table)
 
 
 @pytest.mark.parametrize(

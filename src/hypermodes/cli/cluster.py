@@ -26,6 +26,7 @@ from hypermodes.cli.options import (
     add_results,
     add_scheduler,
     command,
+    refuse_useless,
     share,
     whole,
 )
@@ -122,16 +123,12 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
     }  # fmt: skip
     of_hypergraphs = {
         f"--{name.replace('_', '-')}": getattr(arguments, name)
-        for name in ("names", "directed", "above_one", "nonpositive", "duplicates", "ids")
+        for name in ("names", "directed", "above_one", "nonpositive", "duplicates", "ids", "trust")
     }
     options, other = (of_hypergraphs, "hypergraph") if kind == "points" else (of_points, "points")
-    useless = [name for name, value in options.items() if value]
-    if useless:
-        read_as = "a table of points" if kind == "points" else "a hypergraph"
-        raise ValueError(
-            f"{useless[0]}: {arguments.file!r} is read as {read_as}, where this says nothing; "
-            f"say --{other} if it is not"
-        )
+    read_as = "a table of points" if kind == "points" else "a hypergraph"
+    given = {name: bool(value) for name, value in options.items()}
+    refuse_useless(given, arguments.file, read_as, f"say --{other} if it is not")
 
 
 # -- points ---------------------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
             metavar="FORMAT",
             help=f"format of {which}, where its name does not tell: {', '.join(HYPERGRAPH_FORMATS)}",
         )
+    parser.set_defaults(format_option="--from")
     parser.add_argument("--lossy", action="store_true", help="write even if something is lost")
     add_reading(parser)
 

@@ -13,7 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from hypermodes.cli.options import HYPERGRAPH_FORMATS, POINT_FORMATS, STANDARD, reading_of
+from hypermodes.cli.options import (
+    HYPERGRAPH_FORMATS,
+    POINT_FORMATS,
+    STANDARD,
+    reading_of,
+    reading_options,
+    refuse_useless,
+)
 
 if TYPE_CHECKING:
     from hypermodes.hypergraph import Hypergraph
@@ -82,8 +89,13 @@ def read_hypergraph(arguments: argparse.Namespace, path: str) -> "Hypergraph":
     """Read the hypergraph of the arguments."""
     import hypermodes
 
-    if _is_folder(path):  # whoever made it: all of it is checked
-        return hypermodes.open(path, verify=True)
+    if _is_folder(path):
+        given = {arguments.format_option: arguments.format is not None} | reading_options(arguments)
+        refuse_useless(given, arguments.file, "the folder of a hypergraph", "leave it out")
+        return hypermodes.open(path, verify=not arguments.trust)  # kernels trust what they read
+    refuse_useless(
+        {"--trust": arguments.trust}, arguments.file, "a file", "leave it out: a file is always checked"
+    )
     format = arguments.format  # noqa: A001
     if format is None and path != arguments.file:  # from a pipe: there is no name that tells
         format = told_by_content(path)  # noqa: A001

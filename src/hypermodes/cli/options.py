@@ -2,7 +2,7 @@
 
 import argparse
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ def add_input(
         metavar="FORMAT",
         help=f"format of FILE, where its name does not tell: {', '.join(formats)}",
     )
+    parser.set_defaults(format_option="--format")
 
 
 READING = ("directed", "above_one", "nonpositive", "duplicates", "ids", "header", "columns", "max_bytes")
@@ -102,12 +103,32 @@ def add_reading(parser: argparse.ArgumentParser, *, points: bool = False) -> Non
     group.add_argument(
         "--max-bytes", type=whole(1), metavar="N", help="refuse files larger than this, decompressed"
     )
+    group.add_argument(
+        "--trust",
+        action="store_true",
+        help="the folder is your own: it is not checked, and read only where it is needed",
+    )
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What was said of reading."""
     given = {name: getattr(arguments, name, None) for name in READING}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def refuse_useless(given: Mapping[str, bool], file: str, read_as: str, remedy: str) -> None:
+    """Refuse the first option that was given and says nothing of what is read: none is ignored in silence."""
+    useless = next((option for option, is_given in given.items() if is_given), None)
+    if useless is not None:
+        raise ValueError(f"{useless}: {file!r} is read as {read_as}, where this says nothing; {remedy}")
+
+
+def reading_options(arguments: argparse.Namespace) -> dict[str, bool]:
+    """Which options of reading were given, by how they are written on the command line."""
+    given = reading_of(arguments)
+    header = given.pop("header", None)
+    options = {f"--{name.replace('_', '-')}": name in given for name in READING if name != "header"}
+    return options | {"--header": header is True, "--no-header": header is False}
 
 
 def add_results(parser: argparse.ArgumentParser, rows: str, *, report: bool = True) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from hypermodes.columns import unlocked
 from hypermodes.executors import executor_of
-from hypermodes.files import make_folder, replacing
+from hypermodes.files import check_own, make_folder, open_plain, replacing, writing_to
 from hypermodes.progress import Progress, tracker
 from hypermodes.shapes.contexts import mirrored
 
@@ -170,13 +170,15 @@ class _Kept:
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
         make_folder(folder, "cache")
+        check_own("cache", folder / key, "cache", is_folder=True)
         make_folder(folder / key, "cache")
         return cls(folder / key, lambda begin: (min(_BLOCK, n - begin), n - begin))
 
     def read(self, begin: int) -> np.ndarray | None:
         """A block that is there and whole; None otherwise."""
+        check_own("cache", self._path(begin), "cache")
         try:
-            with open(self._path(begin), "rb") as file:
+            with open_plain(self._path(begin)) as file:
                 block = np.lib.format.read_array(file, allow_pickle=False)
         except (OSError, ValueError, EOFError, MemoryError):
             return None
@@ -184,7 +186,12 @@ class _Kept:
         return block if fits else None
 
     def write(self, begin: int, block: np.ndarray) -> None:
-        with replacing(self._path(begin)) as temporary, open(temporary, "wb") as file:
+        path = self._path(begin)
+        with (
+            writing_to("cache", self.folder, "; what is there is kept, and the same call goes on from it"),
+            replacing(path, follow=False) as temporary,
+            open(temporary, "wb") as file,
+        ):
             np.save(file, block, allow_pickle=False)
 
     def _path(self, begin: int) -> Path:
