@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from hypermodes.dynamics import InfectionImmunization as InfectionImmunization
     from hypermodes.dynamics import Replicator as Replicator
     from hypermodes.estimator import HypergraphShift as HypergraphShift
-    from hypermodes.folder import FolderWriter as FolderWriter
     from hypermodes.folder import open as open  # noqa: A004
-    from hypermodes.folder import write_folder as write_folder
+    from hypermodes.folder_writer import FolderWriter as FolderWriter
+    from hypermodes.folder_writer import write_folder as write_folder
     from hypermodes.groups import Groups as Groups
     from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
@@ -85,7 +85,7 @@ _HOME = {
     "Changes": "changes",
     "Clustering": "clustering",
     "FaceSolve": "dynamics",
-    "FolderWriter": "folder",
+    "FolderWriter": "folder_writer",
     "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Features": "construct.correspondences",
@@ -138,7 +138,7 @@ _HOME = {
     "to_networkx": "interop.networkx",
     "to_xgi": "interop.xgi",
     "write": "interop.formats",
-    "write_folder": "folder",
+    "write_folder": "folder_writer",
     "write_report": "report",
 }
 _SUBMODULES = {"baselines", "construct", "datasets", "interop", "plotting"}
