@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -567,6 +568,23 @@ def settled(monkeypatch):
 
     monkeypatch.setattr(os, "fsync", note)
     return waited
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EACCES, errno.EBADF, errno.EIO])
+def test_a_folder_that_cannot_be_waited_for_is_no_failure(tmp_path, monkeypatch, number):
+    """Some file systems have no such thing. That the disk is broken is another matter."""
+    fsync = os.fsync
+
+    def refuse(handle):
+        if os.path.samestat(os.fstat(handle), tmp_path.stat()):
+            raise OSError(number, os.strerror(number))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    hypergraph = hm.Hypergraph.from_edges([[0, 1], [1, 2]])
+    with pytest.raises(OSError, match="path: cannot write") if number == errno.EIO else nullcontext():
+        hm.write_folder(hypergraph, tmp_path / "h")
+    assert hm.open(tmp_path / "h") == hypergraph
 
 
 def test_the_disk_has_all_of_a_folder_before_it_has_its_name(tmp_path, settled, monkeypatch):

@@ -12,9 +12,12 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 from distributed import Client, KilledWorker, Security, rpc
+from distributed.comm import CommClosedError
 
 from hypermodes.sharing import (
+    GLANCE,
     GONE,
     MOMENT,
     RELEASE,
@@ -35,7 +38,9 @@ LONGER = 300  # seconds to wait for others when all are gone: those that replace
 _MOST = 8  # jobs a message
 _WHILE = 1.0  # seconds after which a worker begins no more of them: so much is lost with it, and one job
 _LOST = object()
+_HUNG_UP = object()  # the scheduler, while an answer came
 
+START = "; start one with `dask scheduler`, or give the address that it says"
 NOBODY = "client: the scheduler has no workers; start some"
 PAUSED = "client: Dask has paused all workers, they have too much in memory; start some that may have more"
 WAITING = "client: the scheduler has no workers that take work; waiting %g seconds for some"
@@ -50,10 +55,13 @@ def connected(client: Any) -> AbstractContextManager[Any]:
         if client.asynchronous:
             raise ValueError("client: expected one that waits for answers; this one is asynchronous")
         return nullcontext(client)
-    nobody = ConnectionError(f"client: no Dask scheduler answers at {client!r}")
+    nobody = ConnectionError(f"client: no Dask scheduler answers at {client!r}{START}")
     kind = "Scheduler" if client.startswith("inproc:") else _who_answers(client)
     if kind != "Scheduler":
-        raise ConnectionError(f"{nobody}, but a {kind} of Dask; give the scheduler's") if kind else nobody
+        other = ConnectionError(
+            f"client: at {client!r} is a {kind} of Dask; give the address of the scheduler"
+        )
+        raise other if kind else nobody
     try:
         return Client(client, timeout=PATIENCE, set_as_default=False)
     except OSError:
@@ -89,7 +97,7 @@ def each(
     left = deque(jobs)
     running: dict[Any, list[tuple[int, Any]]] = {}
     tries: Counter[int] = Counter()
-    answers, n_done = _Answers(client), 0
+    answers, n_done, until = _Answers(client), 0, np.inf
     with handed_out(client, shared) as handed:
         try:
             cores = _cores(client)
@@ -99,43 +107,64 @@ def each(
             while True:
                 while len(running) < width and left:
                     several = _several(left, min(_MOST, -(-len(left) // width)), tries)
-                    given = [job for _, job in several]
-                    future = client.submit(_do, handed.name, function, given, key=f"hypermodes-{uuid4().hex}")
-                    running[future] = several
-                    answers.expect(future)
+                    running[_sent(client, handed.name, function, several, answers)] = several
                 if not running:
                     return
                 try:
-                    future, answer = answers.next(PATIENCE)
+                    future, answer = answers.next(PATIENCE if until == np.inf else GLANCE)
                 except Empty:
-                    cores = _cores_in_time(client, LONGER if anyone or _is_planned(client) else 0)
-                    anyone, width = True, _width(cores)
+                    cores = _cores(client)
+                    anyone, width = anyone or bool(cores), _width(cores)
+                    if cores:
+                        until = np.inf
+                    elif until == np.inf:
+                        until = _patience(client, anyone)
+                    if monotonic() >= until:
+                        raise ClusterGone(PAUSED if client.ncores() else NOBODY) from None
                     continue
-                several = running.pop(future)
+                several, until = running.pop(future), np.inf
                 try:
                     outcomes = _outcomes(client, answer, handed)
                     if outcomes is _LOST:
                         _count(tries, several)
                         outcomes = []
-                except ClusterGone:
-                    raise
                 except Exception:  # whatever the function raises; what is finished must not be lost with it
-                    yield from _finished(running)
+                    yield from _finished(answers, running)
                     raise
                 left.extendleft(reversed(several[len(outcomes) :]))  # those that are not done are the next
                 for (k, _), outcome in zip(several, outcomes, strict=False):
                     yield k, outcome
-                n_done += 1
+                n_done, anyone = n_done + 1, True
                 if n_done % width == 0 and (cores := _cores(client)):  # workers come and go
-                    anyone, width = True, _width(cores)
+                    width = _width(cores)
         finally:
             if client.status == "running":
                 with suppress(OSError, CancelledError):
                     within(MOMENT, client, partial(client.cancel, list(running), force=True))
 
 
-class _HungUp(Exception):
-    """The connection to the scheduler was closed while an answer came."""
+def _sent(
+    client: Any,
+    name: str,
+    function: Callable[[Any, Any], Any],
+    several: list[tuple[int, Any]],
+    answers: "_Answers",
+) -> Any:
+    """A message on its way, and its answer expected."""
+    if client.status != "running":
+        raise ClusterGone(GONE)
+    given = [job for _, job in several]
+    future = client.submit(_do, name, function, given, key=f"hypermodes-{uuid4().hex}")
+    answers.expect(future)
+    return future
+
+
+def _patience(client: Any, anyone: bool) -> float:
+    """Until when to wait for workers, now that there are none."""
+    if not anyone and not getattr(client.cluster, "plan", None):  # those that a cluster says it will start
+        return monotonic()  # for as long as it took to find out
+    logger.warning(WAITING, LONGER)
+    return monotonic() + LONGER
 
 
 class _Answers:
@@ -151,11 +180,26 @@ class _Answers:
 
     async def _fetch(self, future: Any) -> None:
         try:
-            answer = await future.result()  # where its loop runs, a client gives what is to be awaited
+            answer = await self._answer(future)
         except BaseException as error:  # that is an answer, too, and the loop has no use for it
-            hung_up = isinstance(error, OSError) and future.status != "error"  # else it is the function's own
-            answer = _HungUp() if hung_up else error
+            is_own = future.status == "error" and not isinstance(error, KilledWorker)
+            answer = error if is_own else _LOST
         self._here.put((future, answer))
+
+    async def _answer(self, future: Any) -> Any:
+        """Outcomes, or that they were lost, or the function's own error raised.
+
+        A client fetches five answers at once, so that five of one worker that hangs would hold up all others.
+        So they are asked for one by one.
+        """
+        await future.exception()  # where its loop runs, a client gives what is to be awaited
+        if future.status != "finished":
+            return await future.result()
+        try:
+            found = await self._client.scheduler.gather(keys=[future.key])
+        except (CommClosedError, ConnectionError, TimeoutError):
+            return _HUNG_UP
+        return found["data"][future.key] if found["status"] == "OK" else _LOST
 
     def next(self, seconds: float) -> tuple[Any, Any]:
         """A message, and what it came to, which may be an error; `queue.Empty` if it takes longer."""
@@ -180,14 +224,20 @@ def _count(tries: Counter[int], lost: list[tuple[int, Any]]) -> None:
             )
 
 
-def _finished(running: dict[Any, list[tuple[int, Any]]]) -> Iterable[tuple[int, Any]]:
-    """Outcomes of messages that are back already."""
-    for future, several in running.items():
-        if future.status == "finished":
-            outcomes: list[Any] = []
-            with suppress(KilledWorker, CancelledError, TimeoutError):  # it was lost after all
-                outcomes = future.result(timeout=PATIENCE)
-            for (k, _), outcome in zip(several, outcomes, strict=False):
+def _finished(
+    answers: _Answers, running: dict[Any, list[tuple[int, Any]]]
+) -> Generator[tuple[int, Any], None, None]:
+    """Outcomes of messages that are back already, or will be in a moment."""
+    until = monotonic() + MOMENT
+    while True:
+        on_its_way = any(future.status == "finished" for future in running)
+        try:
+            future, answer = answers.next(max(0.0, until - monotonic()) if on_its_way else 0)
+        except Empty:
+            return
+        several = running.pop(future)
+        if isinstance(answer, list):
+            for (k, _), outcome in zip(several, answer, strict=False):
                 yield k, outcome
 
 
@@ -225,42 +275,16 @@ def _cores(client: Any, seconds: float | None = None) -> dict[str, int]:
         raise ClusterGone(GONE) from None
 
 
-def _cores_in_time(client: Any, seconds: float) -> dict[str, int]:
-    """The same, when there are some; an error if it takes longer."""
-    cores = _cores(client)
-    if not cores and seconds:
-        logger.warning(WAITING, seconds)
-        try:
-            client.wait_for_workers(1, timeout=seconds)
-        except TimeoutError:
-            pass
-        except OSError:
-            raise ClusterGone(GONE) from None
-        cores = _cores(client)
-    if not cores:
-        raise ClusterGone(PAUSED if client.ncores() else NOBODY)
-    return cores
-
-
-def _is_planned(client: Any) -> bool:
-    """Whether the cluster is about to start workers, as far as it says so."""
-    return bool(getattr(client.cluster, "plan", None))
-
-
 def _outcomes(client: Any, answer: Any, handed: HandedOut) -> Any:
     """What a message came to, or that it was lost with its workers; nothing, if they saw not what is shared.
 
     It may be lost after it is back and before it is here, and is then done again, if there are workers.
     """
-    if not isinstance(answer, BaseException):
-        return answer
-    if isinstance(answer, KilledWorker | CancelledError):
-        if client.status != "running":
-            raise ClusterGone(GONE) from None
-        return _LOST
-    if isinstance(answer, _HungUp):
+    if answer is _HUNG_UP:
         _cores(client, ANSWER)  # it may be gone
         return _LOST
+    if answer is _LOST and client.status != "running":
+        raise ClusterGone(GONE)
     if isinstance(answer, Unseen):
         handed.send_instead(answer)
         return []
@@ -269,4 +293,6 @@ def _outcomes(client: Any, answer: Any, handed: HandedOut) -> Any:
         return []
     if isinstance(answer, RuntimeError) and "deserialization of the task graph" in str(answer):
         raise WrongRelease.of("the scheduler", "no hypermodes, or another", RELEASE)
-    raise answer
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer

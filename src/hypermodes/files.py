@@ -57,15 +57,22 @@ def settle(path: Path) -> None:
     is_folder = path.is_dir()
     if is_folder and os.name == "nt":
         return  # folders cannot be opened there
-    handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
     try:
-        os.fsync(handle)
+        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError as error:
-        # Some file systems have no such thing for folders: then the name is as lasting as they make it.
-        if not is_folder or error.errno not in (errno.EINVAL, errno.ENOTSUP):
+        # Some file systems have no such thing for folders, and one may write to some that one may not read:
+        # then the name is as lasting as they make it.
+        if not is_folder or error.errno not in _NOT_FOR_FOLDERS:
             raise
-    finally:
-        os.close(handle)
+
+
+_NOT_FOR_FOLDERS = (
+    errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EISDIR, errno.EACCES, errno.EPERM,
+)  # fmt: skip
 
 
 @contextmanager
@@ -207,6 +214,6 @@ class _Checked(Exception):
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table, all at once or not at all; numbers that are not there are empty."""
     with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
         writer.writerows(["" if value != value else value for value in row] for row in rows)

@@ -75,7 +75,7 @@ def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
-            f"path: {os.fspath(path)!r} is not a hypergraph written by hypermodes: {reason}"
+            f"path: {os.fspath(path)!r} is not a hypergraph written by hypermodes, or damaged since: {reason}"
         ) from error
 
 

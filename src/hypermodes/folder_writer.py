@@ -208,6 +208,7 @@ class FolderWriter:
         self._check_whole()
         if self.n_edges == 0:
             raise ValueError("block: expected at least one hyperedge in all; got none")
+        self._torn = True  # if anything goes wrong from here on
         with writing_to("path", self.path):
             self._complete()
         try:
@@ -280,7 +281,9 @@ class FolderWriter:
         if self._closed:
             raise ValueError(f"block: {str(self.path)!r} is finished; expected another folder to write to")
         if self._torn:
-            raise ValueError("block: the last one was written in part, and failed; expected to begin anew")
+            raise ValueError(
+                "block: what was written last was written in part, and failed; expected to begin anew"
+            )
 
     def _checked(self, block: Any, weights: Any, labels: Any) -> Hypergraph:
         if isinstance(block, Hypergraph):
@@ -292,7 +295,7 @@ class FolderWriter:
                 )
             return block
         try:
-            incidence = block if sp.issparse(block) else self._incidence(np.asarray(block))
+            incidence = block if sp.issparse(block) else self._incidence(_as_array(block))
             if incidence.shape[0] != self.n_vertices:
                 raise ValueError(
                     f"incidence: expected {self.n_vertices} rows, one a vertex; got {incidence.shape}"
@@ -473,6 +476,16 @@ class FolderWriter:
     def _stored(self, name: str) -> np.ndarray:
         entry = self._written[name]
         return mapped(self._folder / f"{name}.npy", entry.dtype, entry.length)
+
+
+def _as_array(block: Any) -> np.ndarray:
+    try:
+        return np.asarray(block)
+    except ValueError:
+        raise ValueError(
+            "expected a Hypergraph, a sparse matrix, or hyperedges of one size in an array; got rows of "
+            "different lengths (use Hypergraph.from_edges)"
+        ) from None
 
 
 def _encoded(name: str, labels: names.Labels, n: int, before: int = 0) -> bytes:

@@ -2,10 +2,11 @@
 
 import logging
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
-from multiprocessing import resource_tracker
+from multiprocessing import current_process, resource_tracker
 from typing import Any
 
 from hypermodes.threads import workers
@@ -56,8 +57,12 @@ def local_cluster(n_workers: int | None = -1) -> AbstractContextManager[Any]:
     >>> with hm.local_cluster(2) as client:  # doctest: +SKIP
     ...     modes = hm.find_modes(H, client=client)
     """
+    if getattr(current_process(), "_inheriting", False):
+        sys.exit(1)  # a worker that imports the script: the process that started it says what is wrong
     try:
         count = workers(n_workers)
+        if n_workers is not None and n_workers < -1:
+            raise ValueError
     except ValueError:
         raise ValueError(
             "n_workers: expected a whole number of processes, 1 or more, or -1 for all cores; "
@@ -84,11 +89,11 @@ def _started(n_workers: int) -> Iterator[Any]:
                     dashboard_address=f"{HOST}:0",
                     silence_logs=logging.CRITICAL,  # of what goes wrong, the call tells whose work it is
                 )
-            except RuntimeError as error:
+            except RuntimeError:
                 raise RuntimeError(
-                    "local_cluster: the workers did not start; they import the script, which must call it "
-                    'under if __name__ == "__main__":'
-                ) from error
+                    "local_cluster: the workers did not start; they import the script, which must be a file "
+                    'and call it under if __name__ == "__main__":'
+                ) from None
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))
 

@@ -3,7 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.merging import as_table, distinct
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import Mode, ModeSet, ModeTable, Status
-from hypermodes.runs import Run
+from hypermodes.runs import KEPT, Run
 from hypermodes.shift import check_rules, edge_positions, shift
 from hypermodes.voting import Expansion, Voting, proportional
 
@@ -163,12 +163,23 @@ def _gathered(
         else:
             taken(k, kept)
     blocks: Iterator[Block] = ((k, rows[k * size : (k + 1) * size]) for k in missing)
-    with closing(executor.shifted(prepared, blocks, budget)) as shifted:
+    with _what_is_kept(run), closing(executor.shifted(prepared, blocks, budget)) as shifted:
         for k, block in shifted:
             if run is not None:
                 run.save(k, block)
             taken(k, block)
     return gathering.result()
+
+
+@contextmanager
+def _what_is_kept(run: Run | None) -> Iterator[None]:
+    """When a cluster is gone, say how to go on without it."""
+    try:
+        yield
+    except ConnectionError as error:
+        if run is None:
+            raise
+        raise type(error)(f"{error}{KEPT}") from None
 
 
 class Seeker:

@@ -42,6 +42,7 @@ from hypermodes.batch import (
 from hypermodes.files import check_own, load_arrays, open_plain, replacing, save_arrays, writing_to
 from hypermodes.gathering import Gathered
 
+KEPT: Final = "; what is there is kept, and the same call with resume=True goes on from it"
 _FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
 _FINISHED: Final = range(5)  # statuses that a start may end with, of those in `_kernels.shifting`
@@ -78,11 +79,12 @@ class Run:
         self._sizes = [min(block, rows.size - low) for low in range(0, rows.size, block)]
         _check_folder(self.path)
         try:
-            (self.path / "blocks").mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(exist_ok=True)  # only the last: a path that was mistyped is no new place
+            (self.path / "blocks").mkdir(exist_ok=True)
         except OSError as error:
-            raise type(error)(
-                f"results: cannot make the folder {str(self.path)!r}: {error.strerror}"
-            ) from None
+            nowhere = isinstance(error, FileNotFoundError)
+            reason = f"there is no folder {str(self.path.parent)!r}" if nowhere else error.strerror
+            raise type(error)(f"results: cannot make the folder {str(self.path)!r}: {reason}") from None
         self._lock = _Lock(self.path / "lock")
         try:
             self._begin(_description(prepared, rows, budget, block), resume)
@@ -102,9 +104,10 @@ class Run:
             )
         elif stored != wanted:
             apart = [name for name in wanted if stored.get(name) != wanted[name]]
+            hint = " (in memory it is another one than opened from a folder)" if "hypergraph" in apart else ""
             raise ValueError(
-                f"results: the run in {str(self.path)!r} is another one: not the same {', '.join(apart)}; "
-                "expected the same call again, or another folder"
+                f"results: the run in {str(self.path)!r} is another one: not the same {', '.join(apart)}"
+                f"{hint}; expected the same call again, or another folder"
             )
         self._id = hashlib.blake2b(json.dumps(wanted).encode(), digest_size=16).hexdigest()
 
@@ -201,8 +204,7 @@ def _folder(path: Any) -> Path:
 
 def _writing(folder: Path) -> AbstractContextManager[None]:
     """Say in whose folder there was no room, or whatever went wrong with writing there."""
-    kept = "; what is there is kept, and the same call with resume=True goes on from it"
-    return writing_to("results", folder, kept)
+    return writing_to("results", folder, KEPT)
 
 
 def _in_place(path: Path, *, lasting: bool = False) -> AbstractContextManager[Path]:
@@ -275,7 +277,10 @@ def _read_description(folder: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise type(error)(f"results: cannot read {str(path)!r}: {error.strerror}") from None
     if not isinstance(stored, dict) or stored.get("format") != _FORMAT:
-        raise ValueError(f"results: {str(path)!r} does not describe a run of hypermodes")
+        raise ValueError(
+            f"results: {str(path)!r} does not describe a run of hypermodes, or not any more; "
+            "expected another folder, or none of it"
+        )
     return stored
 
 
@@ -287,7 +292,7 @@ class _Lock:
             import fcntl  # noqa: F401
         except ImportError:
             raise OSError("results: needs a system with file locks (fcntl)") from None
-        self.path = path
+        self.path, self._holds = path, os.getpid()
         for _ in range(_TRIES):
             self._handle = _opened_lock(path)
             try:
@@ -344,9 +349,12 @@ class _Lock:
     def release(self) -> None:
         import fcntl
 
-        with suppress(OSError):
-            os.ftruncate(self._handle, 0)  # nobody is at it any more
-            fcntl.flock(self._handle, fcntl.LOCK_UN)  # closed it is not for a child that was forked meanwhile
+        if (
+            os.getpid() == self._holds
+        ):  # and not a child that was forked meanwhile, and has the same open file
+            with suppress(OSError):
+                os.ftruncate(self._handle, 0)  # nobody is at it any more
+                fcntl.flock(self._handle, fcntl.LOCK_UN)  # a child may keep the file open
         os.close(self._handle)
 
 

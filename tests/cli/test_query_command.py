@@ -204,7 +204,8 @@ def test_a_folder_or_nothing_at_all_in_place_of_a_file(fails, tmp_path):
     for command in ("info", "modes", "cluster"):
         assert "No such file" in fails(command, tmp_path / "nothing.json")
         (tmp_path / "folder.json").mkdir(exist_ok=True)
-        assert "directory" in fails(command, tmp_path / "folder.json").lower()
+        told = fails(command, tmp_path / "folder.json")
+        assert "is a folder, but none that" in told or "Is a directory" in told
 
 
 def test_hyperedges_are_found_and_called_by_name_too(run, meetings):

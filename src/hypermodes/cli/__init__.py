@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,8 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             _never_fail_to_print()
             arguments = make_parser().parse_args(argv)
             if getattr(arguments, "scheduler", None):
-                # Dask logs a page about a scheduler that is gone, and we say it in a line.
-                logging.getLogger("distributed.client").addFilter(_nothing_of)
+                for part in ("client", "batched", "core"):
+                    # Dask logs a page about a scheduler that is gone, and we say it in a line.
+                    logging.getLogger(f"distributed.{part}").addFilter(_nothing_of)
             with _terminated_like_interrupted():
                 return int(arguments.run(arguments) or FINE)
         finally:
@@ -41,8 +43,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"hypermodes: not enough memory for this{detail}; use a smaller file or a larger machine")
         return BAD_INPUT
     except (ValueError, ImportError, OSError) as error:
-        say(f"hypermodes: {one_line(error).removeprefix('path: ')}")  # which is the library's word for it
+        say(f"hypermodes: {_as_on_the_line(one_line(error))}")
         return BAD_INPUT
+
+
+def _as_on_the_line(message: str) -> str:
+    """With the words of the command line in place of the library's."""
+    message = (
+        message.removeprefix("path: ")
+        .replace("pass resume=", "say resume=")
+        .replace("resume=True", "--resume")
+    )
+    return re.sub(r"^(client|results|resume): ", lambda word: f"{_OPTIONS[word[1]]}: ", message)
+
+
+_OPTIONS = {"client": "--scheduler", "results": "--results", "resume": "--resume"}
 
 
 def _nothing_of(record: logging.LogRecord) -> bool:

@@ -93,8 +93,16 @@ def read_hypergraph(arguments: argparse.Namespace, path: str) -> "Hypergraph":
         given = {arguments.format_option: arguments.format is not None} | reading_options(arguments)
         refuse_useless(given, arguments.file, "the folder of a hypergraph", "leave it out")
         return hypermodes.open(path, verify=not arguments.trust)  # kernels trust what they read
+    if os.path.isdir(path):
+        raise ValueError(
+            f"FILE: {arguments.file!r} is a folder, but none that hypermodes.write_folder made; "
+            "expected one, or a file"
+        )
     refuse_useless(
-        {"--trust": arguments.trust}, arguments.file, "a file", "leave it out: a file is always checked"
+        {"--trust": arguments.trust and os.path.exists(path)},
+        arguments.file,
+        "a file",
+        "leave it out: a file is always checked",
     )
     format = arguments.format  # noqa: A001
     if format is None and path != arguments.file:  # from a pipe: there is no name that tells

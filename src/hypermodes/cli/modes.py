@@ -91,19 +91,15 @@ def _run(arguments: argparse.Namespace) -> None:
     with on_disk(arguments) as path:
         hypergraph = read_hypergraph(arguments, path)
     names = names_of_vertices(hypergraph, arguments.names)
-    try:
-        modes = hypermodes.find_modes(
-            hypergraph,
-            starts="peaks" if arguments.starts == "peaks" else None,
-            n_jobs=arguments.jobs,
-            client=arguments.scheduler,
-            results=arguments.results,
-            resume=arguments.resume,
-            progress=wants_bar(arguments),
-        )
-    except OSError as error:
-        told = str(error).replace("pass resume=True", "say --resume").replace("resume=True", "--resume")
-        raise type(error)(told) from None
+    modes = hypermodes.find_modes(
+        hypergraph,
+        starts="peaks" if arguments.starts == "peaks" else None,
+        n_jobs=arguments.jobs,
+        client=arguments.scheduler,
+        results=arguments.results,
+        resume=arguments.resume,
+        progress=wants_bar(arguments),
+    )
     ranks = _ranks(modes, arguments)
     if arguments.save is not None:
         modes.save(arguments.save)

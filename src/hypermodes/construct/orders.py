@@ -35,7 +35,8 @@ def curve_order(points: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
     """The rows along a curve, so that near ones are near each other; equal rows stay in their order.
 
     The curve runs through a grid of cells. A cell that holds many points, as one does that holds all others
-    where a single point is far away, has a grid of its own; few are ordered by their coordinates.
+    where a single point is far away, has a grid of its own; few are ordered by their coordinates, which are
+    of size 1e300 at most.
     """
     plane = points[:, :2]
     cell = _along_curve(plane, n_jobs)

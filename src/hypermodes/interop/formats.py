@@ -137,6 +137,10 @@ def read(
         raise ValueError("format: an open file without a name says no format; pass format=")
     if not is_file and not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    if not is_file and os.path.isdir(name):
+        raise IsADirectoryError(
+            f"path: {name!r} is a folder; expected a file, or hypermodes.open for a folder"
+        )
     known = format_of(os.path.basename(name), format)
     try:
         if is_file:
