@@ -123,20 +123,19 @@ def each(
                         raise ClusterGone(PAUSED if client.ncores() else NOBODY) from None
                     continue
                 several, until = running.pop(future), np.inf
-                try:
-                    outcomes = _outcomes(client, answer, handed)
-                    if outcomes is _LOST:
-                        _count(tries, several)
-                        outcomes = []
-                except Exception:  # whatever the function raises; what is finished must not be lost with it
-                    yield from _finished(answers, running)
-                    raise
+                outcomes = _outcomes(client, answer, handed)
+                if outcomes is _LOST:
+                    _count(tries, several)
+                    outcomes = []
                 left.extendleft(reversed(several[len(outcomes) :]))  # those that are not done are the next
                 for (k, _), outcome in zip(several, outcomes, strict=False):
                     yield k, outcome
                 n_done, anyone = n_done + 1, True
                 if n_done % width == 0 and (cores := _cores(client)):  # workers come and go
                     width = _width(cores)
+        except Exception:  # whatever the function raises; what is finished must not be lost with it
+            yield from _finished(answers, running)
+            raise
         finally:
             if client.status == "running":
                 with suppress(OSError, CancelledError):
