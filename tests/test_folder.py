@@ -870,8 +870,8 @@ def test_a_folder_that_finds_no_room_leaves_nothing(tmp_path, monkeypatch):
 
     writer = FolderWriter(tmp_path / "x", 30)
     writer.append(ring(30, 3), labels=[f"e{i}" for i in range(30)])
-    files = [column._file for column in writer._columns.values()] + [writer._labels]
-    for column in writer._columns.values():
+    files = [column._file for column in writer._columns.growing.values()] + [writer._labels]
+    for column in writer._columns.growing.values():
         column._file = SimpleNamespace(close=full, seek=lambda place: full())
     writer._labels = SimpleNamespace(close=full, write=lambda content: full())
     with pytest.raises(OSError, match=r"^path: cannot write to '.*x': No space left on device$"), writer:

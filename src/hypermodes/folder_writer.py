@@ -18,11 +18,11 @@ import scipy.sparse as sp
 
 from hypermodes import labels as names
 from hypermodes.annotations import TEXTS, Annotations
-from hypermodes.columns import PIECE, Column, Entry, mapped, unlocked
+from hypermodes.columns import PIECE
 from hypermodes.files import settle, writing_to
 from hypermodes.folder import FORMAT, META, MOST, VERSION, check_text
+from hypermodes.folder_rows import FolderColumns, write_rows
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.transposing import row_ranges, transpose
 
 _GROWING: Final = (
     ("edge_pointers", "<i4"), ("edge_vertices", "<i4"), ("edge_values", "<f8"), ("weights", "<f8"),
@@ -146,14 +146,13 @@ class FolderWriter:
         self._counts = np.zeros(self.n_vertices, np.int64)
         self._named: bool | None = None  # whether hyperedges have names; None as long as it cannot be told
         self._numbered = True  # whether names so far, if there are any, are 0, 1, 2, …
-        self._columns: dict[str, Column] = {}
-        self._written: dict[str, Entry] = {}
         self._labels: BinaryIO | None = None
         self._folder = self.path.parent / f".{self.path.name}.{uuid4().hex[:12]}"
         try:
             self._folder.mkdir()  # not by mkdtemp, which makes folders private
         except OSError as error:
             raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
+        self._columns = FolderColumns(self._folder, self._memory)
         if listed is not None:
             try:
                 with writing_to("path", self.path):
@@ -221,8 +220,7 @@ class FolderWriter:
 
     def abandon(self) -> None:
         """Leave nothing behind."""
-        for column in self._columns.values():
-            column.abandon()
+        self._columns.abandon()
         if self._labels is not None:
             with suppress(OSError):
                 self._labels.close()
@@ -246,16 +244,15 @@ class FolderWriter:
         """Write all that the folder holds beside the hyperedges, its description last."""
         self._finish_labels()
         self._write_annotations()
-        for name in tuple(self._columns):
-            self._finish(name)
-        pointers, vertices = self._stored("edge_pointers"), self._stored("edge_vertices")
-        values = self._stored("edge_values") if self._soft else None
-        self._write_pointers("vertex_pointers", "<i4", self._counts)
-        self._transpose(pointers, vertices, values, self._counts, "vertex")
+        columns = self._columns
+        columns.finish_all()
+        pointers, vertices = columns.read("edge_pointers"), columns.read("edge_vertices")
+        values = columns.read("edge_values") if self._soft else None
+        columns.write_pointers("vertex_pointers", "<i4", self._counts)
+        columns.transpose("vertex", pointers, vertices, values, self._counts)
         if values is None:
-            (self._folder / "edge_values.npy").rename(self._folder / "ones.npy")
-            self._written["ones"] = self._written.pop("edge_values")
-        n_rows = self._lay_out(pointers, vertices)
+            columns.rename("edge_values", "ones")
+        n_rows = write_rows(columns, pointers, vertices, self._counts)
         del pointers, vertices, values
         meta = {
             "format": FORMAT,
@@ -264,14 +261,14 @@ class FolderWriter:
             "n_edges": self.n_edges,
             "n_incidences": self.n_incidences,
             "n_rows": n_rows,
-            "n_row_incidences": self._written.get("row_vertices", self._written["edge_vertices"]).length,
+            "n_row_incidences": columns.written.get("row_vertices", columns.written["edge_vertices"]).length,
             "soft": self._soft,
             "names": {
                 name: hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
                 for name in ("vertices", "labels")
                 if (path := self._folder / f"{name}.json").exists()
             },
-            "columns": {name: list(entry) for name, entry in sorted(self._written.items())},
+            "columns": {name: list(entry) for name, entry in sorted(columns.written.items())},
         }
         (self._folder / META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
         for path in (*self._folder.iterdir(), self._folder):
@@ -328,14 +325,14 @@ class FolderWriter:
     def _write_block(self, block: Hypergraph) -> None:
         if self.n_edges == 0:
             for name, kind in _GROWING:
-                self._column(name, kind)
-            self._columns["edge_pointers"].append(np.zeros(1))
-        incidence = block.incidence
-        self._columns["edge_pointers"].append(incidence.indptr[1:].astype(np.int64) + self.n_incidences)
-        self._columns["edge_vertices"].append(incidence.indices)
-        self._columns["edge_values"].append(incidence.data)
-        self._columns["weights"].append(block.weights)
-        self._columns["degrees"].append(block.edge_degrees)
+                self._columns.begin(name, kind)
+            self._columns.growing["edge_pointers"].append(np.zeros(1))
+        incidence, columns = block.incidence, self._columns.growing
+        columns["edge_pointers"].append(incidence.indptr[1:].astype(np.int64) + self.n_incidences)
+        columns["edge_vertices"].append(incidence.indices)
+        columns["edge_values"].append(incidence.data)
+        columns["weights"].append(block.weights)
+        columns["degrees"].append(block.edge_degrees)
         self._counts += np.bincount(incidence.indices, minlength=self.n_vertices)
 
     def _write_labels(self, listed: bytes) -> None:
@@ -365,88 +362,6 @@ class FolderWriter:
         matrix.data[:] = 1.0  # a vertex named twice counts once
         return matrix
 
-    def _lay_out(self, pointers: np.ndarray, vertices: np.ndarray) -> int:
-        """Write the rows of the kernels: no vertices of one hyperedge alone, and one row for twins."""
-        from hypermodes._kernels.alike import NOTHING, first_alike
-
-        room = max(self._memory // 64, 1)
-        rate = self._stored("weights") / self._stored("degrees")
-        shared = self._counts > 1
-        own, is_stripped = pointers.astype(np.int64), not shared[self._counts > 0].all()
-        if is_stripped:
-            own, vertices = self._strip(own, vertices, shared, room)
-        sizes = np.diff(own)
-        first = first_alike(own, unlocked(vertices), rate.view(np.int64), NOTHING)
-        is_row = first == np.arange(self.n_edges)
-        rows = np.flatnonzero(is_row)
-        row_of = (np.cumsum(is_row) - 1)[first]
-        if rows.size < self.n_edges:
-            column = self._column("row_vertices", "<i4")
-            for low, high in row_ranges(own, room):
-                column.append(vertices[own[low] : own[high]][np.repeat(is_row[low:high], sizes[low:high])])
-            self._finish("row_vertices")
-            self._drop("stripped")
-        elif is_stripped:
-            (self._folder / "stripped.npy").rename(self._folder / "row_vertices.npy")
-            self._written["row_vertices"] = self._written.pop("stripped")
-        counts = self._counts
-        if "row_vertices" in self._written:
-            chosen = self._stored("row_vertices")
-            counts = np.zeros(self.n_vertices, np.int64)
-            for low in range(0, chosen.size, PIECE):
-                counts += np.bincount(chosen[low : low + PIECE], minlength=self.n_vertices)
-            ptr = np.concatenate(([0], np.cumsum(sizes[is_row])))
-            self._transpose(ptr, chosen, None, counts, "row_vertex")
-        self._write_pointers("row_pointers", "<i8", sizes[is_row])
-        self._write_pointers("row_vertex_pointers", "<i8", counts)
-        for name, kind, content in (
-            ("row_rates", "<f8", rate[is_row]),
-            ("row_twins", "<f8", np.bincount(row_of, minlength=rows.size)),
-            ("row_first_edges", "<i8", rows),
-            ("row_of_edges", "<i8", row_of),
-        ):
-            self._column(name, kind).append(content)
-            self._finish(name)
-        return int(rows.size)
-
-    def _strip(
-        self, pointers: np.ndarray, vertices: np.ndarray, shared: np.ndarray, room: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Write hyperedges without the vertices that nobody shares with them."""
-        column, sizes = self._column("stripped", "<i4"), np.empty(self.n_edges, np.int64)
-        for low, high in row_ranges(pointers, room):
-            part = vertices[pointers[low] : pointers[high]]
-            kept = shared[part]
-            column.append(part[kept])
-            counted = np.concatenate(([0], np.cumsum(kept)))
-            sizes[low:high] = np.diff(counted[pointers[low : high + 1] - pointers[low]])
-        self._finish("stripped")
-        return np.concatenate(([0], np.cumsum(sizes))), self._stored("stripped")
-
-    def _transpose(
-        self,
-        pointers: np.ndarray,
-        indices: np.ndarray,
-        values: np.ndarray | None,
-        counts: np.ndarray,
-        name: str,
-    ) -> None:
-        edges = self._column(f"{name}_edges", "<i4")
-        others = None if values is None else self._column(f"{name}_values", "<f8")
-        between = self._folder / "sorting"
-        between.mkdir()
-        transpose(pointers, indices, values, counts, between, (edges, others), self._memory)
-        between.rmdir()
-        self._finish(f"{name}_edges")
-        if others is not None:
-            self._finish(f"{name}_values")
-
-    def _write_pointers(self, name: str, kind: str, sizes: np.ndarray) -> None:
-        column = self._column(name, kind)
-        column.append(np.zeros(1))
-        column.append(np.cumsum(sizes))
-        self._finish(name)
-
     def _finish_labels(self) -> None:
         if self._labels is not None:
             self._labels.write(b"]")
@@ -460,22 +375,7 @@ class FolderWriter:
             for name, array in self._said.items():
                 if name in TEXTS:
                     check_text("annotations", array.size, self.n_vertices + self.n_edges + self.n_incidences)
-                self._column(name, array.dtype.newbyteorder("<")).append(array)
-
-    def _column(self, name: str, kind: Any) -> Column:
-        self._columns[name] = Column(self._folder / f"{name}.npy", kind)
-        return self._columns[name]
-
-    def _finish(self, name: str) -> None:
-        self._written[name] = self._columns.pop(name).close()
-
-    def _drop(self, name: str) -> None:
-        if self._written.pop(name, None) is not None:
-            (self._folder / f"{name}.npy").unlink()
-
-    def _stored(self, name: str) -> np.ndarray:
-        entry = self._written[name]
-        return mapped(self._folder / f"{name}.npy", entry.dtype, entry.length)
+                self._columns.begin(name, array.dtype.newbyteorder("<")).append(array)
 
 
 def _as_array(block: Any) -> np.ndarray:
