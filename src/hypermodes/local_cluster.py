@@ -87,6 +87,7 @@ def _started(n_workers: int) -> Iterator[Any]:
                     processes=True,
                     host=HOST,
                     dashboard_address=f"{HOST}:0",
+                    worker_dashboard_address=f"{HOST}:0",
                     silence_logs=logging.CRITICAL,  # of what goes wrong, the call tells whose work it is
                 )
             except RuntimeError:
