@@ -230,6 +230,20 @@ def test_few_starts_are_enough_blocks_for_everybody(most):
         assert n / executors.block_size(n, most) >= 20
 
 
+@pytest.mark.parametrize("n_starts", [1, executors.FEW, 32 * 3 + executors.FEW])
+def test_one_thread_has_one_scratch(hypergraph, n_starts, monkeypatch):
+    """It is as large as the hypergraph; and few starts are worth no thread."""
+    made = []
+    monkeypatch.setattr(
+        executors,
+        "shift_rows",
+        lambda *given: made.append(threading.get_ident()) or gathering.shift_rows(*given),
+    )
+    hm.find_modes(hypergraph, starts=range(n_starts), n_jobs=1)
+    assert len(set(made)) == 1
+    assert (made[0] == threading.get_ident()) == (n_starts <= executors.FEW)
+
+
 def test_the_package_is_sent_by_its_name():
     assert pickle.loads(pickle.dumps(hm)) is hm
 

@@ -107,14 +107,16 @@ class Threads:
         width, waiting = workers(self.n_jobs), iter(jobs)
         with ThreadPoolExecutor(max_workers=width) as pool:
             running: dict[Future[Out], int] = {}
+            is_first = True
             try:
                 while True:
                     while len(running) < 2 * width and (given := next(waiting, None)):
                         k, job = given
-                        if at_once(job):
+                        if is_first and at_once(job):  # the last of many would need scratch of its own
                             yield k, do(job)
                         else:
                             running[pool.submit(do, job)] = k
+                        is_first = False
                     if not running:
                         return
                     done = wait(running, return_when=FIRST_COMPLETED).done
