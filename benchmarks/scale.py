@@ -255,8 +255,10 @@ def cluster(quick: bool) -> list[tuple[str, str]]:
 def faults(quick: bool) -> list[tuple[str, str]]:
     """A random worker is killed with signal 9 every few seconds, in every run."""
     import hypermodes as hm
+    from hypermodes.executors import REMOTE_BLOCK, block_size
 
     n, n_runs, pause = (100_000, 2, 1.0) if quick else (10**6, 20, 3.0)
+    n_blocks = -(-n // block_size(n, REMOTE_BLOCK))
     hypergraph = hm.knn_hypergraph(near_ones_together(n), 8)
     expected = hm.find_modes(hypergraph)
     say(f"{n:,} hyperedges, on one machine: {expected!r}")
@@ -275,9 +277,9 @@ def faults(quick: bool) -> list[tuple[str, str]]:
                         results=f"{folder}/run",
                         progress=written.look,
                     )
-                once = written.each_once(-(-n // 8192))
+                once = written.each_once(n_blocks)
                 again = hm.find_modes(hypergraph, results=f"{folder}/run", resume=True)
-                once = once and written.each_once(-(-n // 8192))  # nothing was left to do
+                once = once and written.each_once(n_blocks)  # nothing was left to do
             right += same(modes, expected) and same(again, expected)
             kept += once
             killed.append(len(victims))
