@@ -16,6 +16,7 @@ from hypermodes import executors, gathering, runs
 from hypermodes._kernels.shifting import OPEN
 from hypermodes.batch import DENSITY, STATUS, WORST
 from hypermodes.datasets import five_crescents
+from strange_files import STRANGE
 
 SIZE = 32  # starts a block of these runs
 
@@ -397,14 +398,6 @@ def test_a_damaged_block_is_done_again(hypergraph, expected, folder, counted, da
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
     assert counted == [SIZE]
     assert len(good) == (folder / "blocks" / "2.npz").stat().st_size
-
-
-STRANGE = {
-    "link": lambda path, victim: path.symlink_to(victim),
-    "dangling link": lambda path, victim: path.symlink_to(victim.with_name("nobody")),
-    "folder": lambda path, victim: path.mkdir(),
-    "pipe": lambda path, victim: os.mkfifo(path),
-}
 
 
 @pytest.mark.parametrize("kind", STRANGE)

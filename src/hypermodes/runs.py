@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -288,10 +289,8 @@ class _Lock:
     """One holder at a time, known by name. The system lets go of it when the holder ends, however it ends."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            import fcntl  # noqa: F401
-        except ImportError:
-            raise OSError("results: needs a system with file locks (fcntl)") from None
+        if find_spec("fcntl") is None:
+            raise OSError("results: needs a system with file locks (fcntl)")
         self.path, self._holds = path, os.getpid()
         for _ in range(_TRIES):
             self._handle = _opened_lock(path)

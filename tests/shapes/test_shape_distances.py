@@ -14,6 +14,7 @@ from hypermodes.shapes.contexts import mirrored, shape_contexts
 from hypermodes.shapes.contours import contour
 from hypermodes.shapes.distances import shape_distances
 from hypermodes.shapes.silhouettes import read_silhouettes
+from strange_files import STRANGE
 
 
 def literal_distance(one, other, band, turns):
@@ -153,14 +154,6 @@ def test_a_cache_without_room_is_named(contexts, tmp_path, monkeypatch):
             shape_distances(contexts, cache=tmp_path, n_jobs=1)
     assert str(tmp_path) in str(told.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-STRANGE = {
-    "link": lambda path, victim: path.symlink_to(victim),
-    "dangling link": lambda path, victim: path.symlink_to(victim.with_name("nobody")),
-    "folder": lambda path, victim: path.mkdir(),
-    "pipe": lambda path, victim: os.mkfifo(path),
-}
 
 
 @pytest.mark.parametrize("kind", STRANGE)
