@@ -1,4 +1,4 @@
-"""What may lie where a file of ours belongs, put there by somebody else: a path, and what must not be touched."""
+"""What may lie where a file of ours belongs: how it is put there, beside what must not be touched."""
 
 import os
 
