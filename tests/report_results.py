@@ -56,7 +56,12 @@ def groups(n_groups=3, tree=False):
     if not n_groups:
         none = {"edge_labels": np.full(5, -1), "vertex_labels": np.full(5, -1), "leaves": np.full(5, -1)}
         return StubGroups(
-            hypergraph=hypergraph, n_clusters=0, memberships=sp.csr_array((5, 0)), modes=(), tree=None, **none
+            hypergraph=hypergraph,
+            n_clusters=0,
+            memberships=sp.csr_array((5, 0)),
+            modes=lambda **_: (),
+            tree=None,
+            **none,
         )
     edge_labels = np.repeat(np.arange(n_groups), 5)
     touch = sp.csr_array(hypergraph.incidence @ sp.csc_array(np.eye(n_groups)[edge_labels]))
@@ -73,5 +78,5 @@ def groups(n_groups=3, tree=False):
     labels = memberships.toarray().argmax(axis=1)
     return StubGroups(
         hypergraph=hypergraph, n_clusters=n_groups, edge_labels=edge_labels, vertex_labels=labels,
-        memberships=memberships, modes=(*cores[:-1], None), tree=grown, leaves=labels,
+        memberships=memberships, modes=lambda **_: (*cores[:-1], None), tree=grown, leaves=labels,
     )  # fmt: skip

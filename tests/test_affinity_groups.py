@@ -31,13 +31,13 @@ def test_clouds_are_groups_the_largest_first(distances):
     assert (found.assigned == TRUTH).all()
     inside = found.labels >= 0
     assert (found.labels[inside] == TRUTH[inside]).all()
-    assert found.labels[found.representatives].tolist() == [0, 1, 2]
+    assert found.labels[found.representatives()].tolist() == [0, 1, 2]
     assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
     assert not found.probabilities[~inside].any()
-    assert len(found.modes) == 3
-    for k, mode in enumerate(found.modes):
+    assert len(found.modes()) == 3
+    for k, mode in enumerate(found.modes()):
         assert mode.certificate.holds()
-        assert found.representatives[k] in mode.support
+        assert found.representatives()[k] in mode.support
     assert repr(found).startswith("AffinityGroups(3 groups of 48 items, ")
 
 
@@ -58,7 +58,7 @@ def test_a_sparse_matrix_is_the_dense_one_and_the_diagonal_says_nothing(similari
     for given in (sp.csr_array(similarities), sp.coo_matrix(similarities), similarities + np.eye(48)):
         again = hm.group_affinity(given)
         np.testing.assert_array_equal(again.labels, found.labels)
-        np.testing.assert_array_equal(again.representatives, found.representatives)
+        np.testing.assert_array_equal(again.representatives(), found.representatives())
 
 
 def test_as_many_groups_as_are_wanted(distances):
@@ -102,7 +102,7 @@ def test_what_is_no_affinity_is_refused(bad, options, message):
 
 def test_where_nobody_is_like_anybody_there_are_no_groups_and_no_representatives():
     found = hm.group_affinity(np.eye(6))
-    assert found.n_groups == len(found.modes) == found.representatives.size == 0
+    assert found.n_groups == len(found.modes()) == found.representatives().size == 0
     assert (found.labels == -1).all()
     assert (found.assigned == -1).all()
 

@@ -4,7 +4,7 @@ from itertools import takewhile
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hypermodes.background import Histogram, Quartiles, ground_limit
@@ -99,8 +99,7 @@ def test_a_few_very_far_points_change_no_limit():
 def test_quartiles_are_those_of_each_core_by_itself(drawn, once):
     core, spacing = (np.array(column) for column in zip(*drawn, strict=True))
     present = np.unique(core[core >= 0])
-    if present.size == 0:
-        return
+    assume(present.size > 0)
     core = np.where(core < 0, -1, np.searchsorted(present, core))
     weights = np.ones(core.size) if once else 1 + np.arange(core.size) % 3 / 4
     level = Level(1.0, core, np.maximum(core, 0), np.ones(core.size), present.size)

@@ -286,7 +286,7 @@ def test_no_cluster_at_all_is_an_answer():
     points = crescents(2)
     found = cluster_points(points, threshold=1.0)
     assert found.n_clusters == 0
-    assert found.modes == ()
+    assert found.modes() == ()
     for labels in (found.labels, found.assigned, found.predict(points), found.predict(points, assign=True)):
         assert labels.tolist() == [-1] * len(points)
     assert (found.probabilities == 0).all()
@@ -548,7 +548,7 @@ def test_too_few_points_are_one_cluster(n):
             assert found.n_clusters == 1
             assert (found.probabilities == 1).all()
             assert (found.outlier_scores == 0).all()
-            assert found.modes == (None,)
+            assert found.modes() == (None,)
             assert found.predict(points + 1).tolist() == [0] * n
 
 
@@ -590,8 +590,8 @@ def test_modes_are_certified_and_lie_in_their_cluster(seed):
     found = cluster_points(points)
     around = found.neighbourhoods
     affinity = HyperedgeAffinity(around.hypergraph)
-    assert len(found.modes) == found.n_clusters
-    for c, mode in enumerate(found.modes):
+    assert len(found.modes()) == found.n_clusters
+    for c, mode in enumerate(found.modes()):
         assert mode.status is Status.CERTIFIED
         assert mode.certificate.holds()
         assert (np.diff(mode.support) > 0).all()

@@ -1,7 +1,9 @@
 """The documentation is true: its code runs, its names exist, its anchors lead somewhere."""
 
+import ast
 import doctest
 import importlib
+import pkgutil
 import re
 from pathlib import Path
 
@@ -10,7 +12,17 @@ import pytest
 import hypermodes
 
 ROOT = Path(__file__).parent.parent
-MODULES = sorted(path.stem for path in Path(hypermodes.__file__).parent.glob("[a-z]*.py"))
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(hypermodes.__path__, "hypermodes.")
+    if not module.name.endswith(".__main__")  # to import it is to run the command
+)
+PAGES = [
+    page
+    for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "benchmarks/**/*.md")
+    for page in sorted(str(found.relative_to(ROOT)) for found in ROOT.glob(pattern))
+    if page != "docs/example-diseases.md"  # test_example_page.py runs it, on its file
+]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -42,22 +54,39 @@ def test_every_equation_of_the_paper_is_in_the_table():
     assert numbers >= set(range(1, 14))
 
 
-PAGES = (
-    *(f"docs/{name}.md" for name in ("departures", "formats", "groups", "matching", "scale")),
-    "README.md",
-)
+def _shown(path):
+    """How many lines of code a file shows."""
+    return len(re.findall(r"^ *>>> ", path.read_text(), flags=re.MULTILINE))
+
+
+def test_pages_and_modules_are_found():
+    assert {"README.md", "docs/clustering.md", "docs/groups.md"} <= set(PAGES)
+    assert {"hypermodes.groups", "hypermodes.construct.neighbours"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_of_a_page_does_what_it_shows(page):
-    failed, attempted = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=OPTIONS)
-    assert attempted > 0
-    assert failed == 0
+def test_code_of_a_page_does_what_it_shows(page, tmp_path, monkeypatch):
+    found = doctest.DocTestParser().get_examples((ROOT / page).read_text())
+    assert len(found) == _shown(ROOT / page)
+    monkeypatch.chdir(tmp_path)  # some write files
+    assert doctest.testfile(str(ROOT / page), module_relative=False, optionflags=OPTIONS).failed == 0
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("page", PAGES)
+def test_other_code_of_a_page_is_python_that_names_what_there_is(page):
+    for block in re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL):
+        if ">>> " in block:
+            continue
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "hm":
+                assert hasattr(hypermodes, node.attr)
+
+
+@pytest.mark.parametrize("module", ["hypermodes", *MODULES])
 def test_examples_of_docstrings_do_what_they_show(module):
-    found = importlib.import_module(f"hypermodes.{module}" if module != "__init__" else "hypermodes")
+    found = importlib.import_module(module)
+    tests = doctest.DocTestFinder().find(found)
+    assert sum(len(test.examples) for test in tests) == _shown(Path(found.__file__))
     assert doctest.testmod(found, optionflags=OPTIONS).failed == 0
 
 

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from hypermodes.construct.pairwise import pairwise_hypergraph
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.keeping import kept
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import cut, grown, joined, largest_first
@@ -63,20 +64,29 @@ class AffinityGroups:
         """Number of groups."""
         return int(self.labels.max()) + 1
 
-    @cached_property
-    def modes(self) -> tuple[Mode | None, ...]:
-        """The certified mode that the densest hyperedge of each group shifts to; supports are items."""
+    @kept
+    def modes(self, *, n_jobs: int | None = -1, client: Any = None) -> tuple[Mode | None, ...]:
+        """The certified mode that the densest hyperedge of each group shifts to; supports are items.
+
+        Parameters
+        ----------
+        n_jobs, client
+            As in `find_modes`. What is found is kept, and does not depend on them.
+        """
         if self.n_groups == 0:
             return ()
         summits = self._summits
-        found = find_modes(self.hypergraph, starts=summits.tolist())
+        found = find_modes(self.hypergraph, starts=summits.tolist(), n_jobs=n_jobs, client=client)
         return tuple(None if k < 0 else found[k] for k in found.edge_mode[summits].tolist())
 
-    @cached_property
-    def representatives(self) -> np.ndarray:
-        """An item of each group: the heaviest of its mode among the group's own, or the densest of these."""
+    @kept
+    def representatives(self, *, n_jobs: int | None = -1, client: Any = None) -> np.ndarray:
+        """An item of each group: the heaviest of its mode among the group's own, or the densest of these.
+
+        Arguments as in `modes`, which are looked for first.
+        """
         chosen = self._summits.copy()
-        for k, mode in enumerate(self.modes):
+        for k, mode in enumerate(self.modes(n_jobs=n_jobs, client=client)):
             own = np.flatnonzero(self.labels[mode.support] == k) if mode is not None else np.empty(0, int)
             if mode is not None and own.size:
                 chosen[k] = mode.support[own[np.argmax(np.round(mode.weights[own], 12))]]

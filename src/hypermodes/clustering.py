@@ -1,7 +1,7 @@
 """Clusters and outliers of points: neighbours, their hypergraph, its mode tree, and what is read off it."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from hypermodes.background import Quartiles, fences
 from hypermodes.construct.metrics import LARGEST, Metric
 from hypermodes.executors import executor_of
+from hypermodes.keeping import kept
 from hypermodes.modes import find_modes
 from hypermodes.neighbourhoods import Neighbourhoods, crowding, new_levels, new_spacing
 from hypermodes.progress import Progress, tracker
@@ -62,18 +63,24 @@ class Clustering:
         """Number of clusters."""
         return int(self.fences.shape[0])
 
-    @cached_property
-    def modes(self) -> tuple[Mode | None, ...]:
-        """The certified mode that the densest hyperedge of each cluster shifts to; supports are rows."""
+    @kept
+    def modes(self, *, n_jobs: int | None = -1, client: Any = None) -> tuple[Mode | None, ...]:
+        """The certified mode that the densest hyperedge of each cluster shifts to; supports are rows.
+
+        Parameters
+        ----------
+        n_jobs, client
+            As in `find_modes`. What is found is kept, and does not depend on them.
+        """
         around = self.neighbourhoods
         if around is None:
             return (None,) * self.n_clusters
         labels = self.assigned[around.rows]
         order = np.lexsort((-around.density, labels))
         summits = order[np.searchsorted(labels[order], np.arange(self.n_clusters))]
-        found = find_modes(around.hypergraph, starts=summits.tolist())
+        found = find_modes(around.hypergraph, starts=summits.tolist(), n_jobs=n_jobs, client=client)
         which = found.edge_mode[summits].tolist()
-        return tuple(None if k < 0 else in_rows(found[k], around.rows) for k in which)
+        return tuple(None if k < 0 else found[k].among(around.rows) for k in which)
 
     def predict(self, points: Any, *, assign: bool = False) -> np.ndarray:
         """Cluster of new points: that of the neighbour each holds together with at the highest level.
@@ -237,14 +244,3 @@ def _all_one(n: int) -> Clustering:
     for array in (label, one, zero):
         array.flags.writeable = False
     return Clustering(label, label, one, zero, None, None, None, np.full(1, np.inf))
-
-
-def in_rows(mode: Mode, rows: np.ndarray) -> Mode:
-    """The mode with the rows of the input in place of the points that differ."""
-    support = rows[mode.support].astype(np.int64)
-    order = np.argsort(support)
-    support, weights = support[order], mode.weights[order]
-    support.flags.writeable = weights.flags.writeable = False
-    worst = mode.certificate.worst_edge
-    certificate = replace(mode.certificate, worst_edge=int(rows[worst]) if worst >= 0 else -1)
-    return replace(mode, support=support, weights=weights, certificate=certificate)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hypermodes.clustering import Clustering, cluster_points, in_rows
+from hypermodes.clustering import Clustering, cluster_points
 from hypermodes.construct.metrics import Metric
 from hypermodes.modes import find_modes
 from hypermodes.result import Mode, ModeSet
@@ -64,7 +64,8 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters_ : int
         Number of clusters.
     modes_ : tuple of Mode
-        The certified mode at the summit of each cluster; found when first asked for.
+        The certified mode at the summit of each cluster; found when first asked for, with ``n_jobs`` threads
+        or by the ``client``.
     tree_ : ModeTree or None
         The tree the clusters were read off.
     clustering_ : Clustering
@@ -206,9 +207,9 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         around = self.clustering_.neighbourhoods
         if self._found is None or around is None:
-            return self.clustering_.modes
+            return self.clustering_.modes(n_jobs=self._threads, client=self.client)
         found, kept = self._found
-        return tuple(in_rows(found[k], around.rows) for k in kept)
+        return tuple(found[k].among(around.rows) for k in kept)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new points, as far as they have one.

@@ -15,8 +15,9 @@ from hypermodes.affinity import MatrixAffinity
 from hypermodes.chance import price
 from hypermodes.executors import executor_of
 from hypermodes.files import replacing, write_csv
-from hypermodes.homes import Homes, climb, find_homes, fitted_share, sums
+from hypermodes.homes import Homes, climb, find_homes, fitted_share, judged, sums
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.keeping import kept
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import Join, cut, grown, joined, largest_first
@@ -24,7 +25,7 @@ from hypermodes.result import Mode, counted, plain
 from hypermodes.ties import Ties, connected_ties
 from hypermodes.tree import ModeTree, check_wanted
 
-FEWEST = 8  # vertices of a connected part that can be more than one group
+FEWEST = 8  # vertices of a connected part that is looked at: fewer do not tell groups apart
 WORTH_THREADS = 10_000  # ties; with fewer a search is over before its thread has started
 
 
@@ -42,7 +43,7 @@ class Groups:
         Group of each hyperedge; -1 for outliers, which chance explains better than any group.
     memberships : (n_vertices, n_clusters) csr_array
         Share of the ties of a vertex that is owed to a group, not to chance. A vertex may belong to several;
-        rows sum to at most 1.
+        rows sum to at most 1. None is larger than that of its own group (`vertex_labels`).
     edge_memberships : (n_edges, n_clusters) csr_array
         Probability that a hyperedge was made in a group; what is missing to 1 is chance.
     tree : ModeTree or None
@@ -53,7 +54,8 @@ class Groups:
         Where the tree was cut: every join up to this share of the highest was made.
     evidence : float
         How much better these groups explain the hypergraph than none, in nats, all costs paid; 0 if there
-        is one group to each connected part.
+        is one group to each connected part. Less than 0 if groups that were asked for cost more than they
+        explain.
     """
 
     hypergraph: Hypergraph
@@ -91,20 +93,19 @@ class Groups:
         labels = self.hypergraph.labels
         return tuple(labels[int(e)] for e in np.flatnonzero(self.edge_labels == self._number(k)))
 
-    @cached_property
-    def modes(self) -> tuple[Mode | None, ...]:
-        """The certified mode at the core of each group; None where none of its hyperedges shifts to one.
+    @kept
+    def modes(self, *, n_jobs: int | None = -1, client: Any = None) -> tuple[Mode | None, ...]:
+        """The certified mode at the core of each group; None where no two of its hyperedges meet.
 
-        It is the one that the hyperedge with the largest affinity to all others of the group shifts to.
+        It is the one that the hyperedge with the largest affinity to all others of the group shifts to among
+        the hyperedges of the group: of these it is a mode, and not always of the whole hypergraph.
+
+        Parameters
+        ----------
+        n_jobs, client
+            As in `find_modes`. What is found is kept, and does not depend on them.
         """
-        summits = _summits(self.hypergraph, self.edge_labels, self.n_clusters)
-        labels = self.hypergraph.labels
-        starts = [labels[int(e)] for e in summits if e >= 0]
-        if not starts:
-            return (None,) * self.n_clusters
-        found = find_modes(self.hypergraph, starts=starts)
-        which = [int(found.edge_mode[e]) if e >= 0 else -1 for e in summits]
-        return tuple(None if k < 0 else found[k] for k in which)
+        return _cores(self.hypergraph, self.edge_labels, self.n_clusters, n_jobs, client)
 
     def _number(self, k: int) -> int:
         if isinstance(k, int | np.integer) and not isinstance(k, bool) and 0 <= k < self.n_clusters:
@@ -125,10 +126,10 @@ class Groups:
 
     # -- passing on -----------------------------------------------------------------------------------
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self, *, n_jobs: int | None = -1) -> dict[str, list[Any]]:
         """One entry a group and column, ready for a data frame."""
         inside = self.edge_labels[self.edge_labels >= 0]
-        modes = self.modes
+        modes = self.modes(n_jobs=n_jobs)
         return {
             "group": list(range(self.n_clusters)),
             "vertices": self.sizes.tolist(),
@@ -156,11 +157,11 @@ class Groups:
             zip(self.hypergraph.labels, self.edge_labels.tolist(), strength.tolist(), strict=True),
         )
 
-    def to_json(self, path: str | os.PathLike[str]) -> None:
+    def to_json(self, path: str | os.PathLike[str], *, n_jobs: int | None = -1) -> None:
         """Write the groups with their vertices, hyperedges and core modes, and the outliers."""
-        labels, columns = self.hypergraph.labels, self.to_columns()
+        labels, columns = self.hypergraph.labels, self.to_columns(n_jobs=n_jobs)
         groups = []
-        for k, mode in enumerate(self.modes):
+        for k, mode in enumerate(self.modes(n_jobs=n_jobs)):
             record: dict[str, Any] = {name: values[k] for name, values in columns.items()}
             record["members"] = [plain(name) for name in self.members(k)]
             record["edges"] = [plain(name) for name in self.hyperedges(k)]
@@ -235,15 +236,15 @@ def cluster(
         parts = connected_ties(hypergraph)
         n_members = sum(part.vertices.size for part in parts)
         with tracker(progress, n_members, "grouping", executor.dashboard) as advance:
-            found = []
+            found, prices = [], []
             for part in parts:
-                found.append(_found(part, n_jobs))
+                prices.append(None if part.vertices.size < FEWEST else _price(part, n_jobs))
+                found.append(_found(part, prices[-1], n_jobs))
                 advance(part.vertices.size)
         if not parts:
             return _nothing(hypergraph)
         leaves = _leaves(parts, found, n_jobs, executor.client)
     tree, leaf, joins_made = _tree(hypergraph, parts, found, leaves)
-    evidence = sum(homes.evidence for homes in found)
     labels = _spread(hypergraph.n_vertices, parts, [homes.labels for homes in found])
     if threshold is not None:
         joins_made = int((tree.heights >= threshold * tree.heights.max(initial=0.0)).sum())
@@ -251,6 +252,10 @@ def cluster(
     elif n_clusters is not None and n_clusters != tree.n - joins_made:
         joins_made = max(0, tree.n - n_clusters)
         labels = _refined(parts, np.append(cut(tree, joins_made), -1)[leaf])
+    evidence = sum(
+        _evidence(part, homes, cost, labels, n_jobs)
+        for part, homes, cost in zip(parts, found, prices, strict=True)
+    )
     top = tree.heights.max(initial=0.0)
     height = float(tree.heights[joins_made - 1] / top) if joins_made and top > 0 else 1.0
     return _read_out(hypergraph, parts, largest_first(labels), tree, leaf, height, evidence)
@@ -259,13 +264,19 @@ def cluster(
 # -- steps ----------------------------------------------------------------------------------------------
 
 
-def _found(part: Ties, n_jobs: int | None) -> Homes:
-    """The groups of one part; too few vertices to tell anything apart are one."""
-    if part.vertices.size < FEWEST:
+def _found(part: Ties, cost: float | None, n_jobs: int | None) -> Homes:
+    """The groups of one part at the price of a word; without one, all are one group."""
+    if cost is None:
         return Homes(np.zeros(part.vertices.size, np.int64), 0.5, 0.0)
-    if part.matrix.nnz < WORTH_THREADS:
-        n_jobs = 1
-    return find_homes(part.matrix, price(part, n_jobs), n_jobs)
+    return find_homes(part.matrix, cost, _worth(part, n_jobs))
+
+
+def _price(part: Ties, n_jobs: int | None) -> float:
+    return price(part, _worth(part, n_jobs))
+
+
+def _worth(part: Ties, n_jobs: int | None) -> int | None:
+    return 1 if part.matrix.nnz < WORTH_THREADS else n_jobs
 
 
 def _leaves(parts: list[Ties], found: list[Homes], n_jobs: int | None, client: Any) -> list[np.ndarray]:
@@ -327,6 +338,17 @@ def _refined(parts: list[Ties], labels: np.ndarray) -> np.ndarray:
     return labels
 
 
+def _evidence(part: Ties, homes: Homes, cost: float | None, labels: np.ndarray, n_jobs: int | None) -> float:
+    """Of the groups that a part has in the end: those that were found, or others that were asked for."""
+    names, own = np.unique(labels[part.vertices], return_inverse=True)
+    _, pair = np.unique(own * homes.n_groups + homes.labels, return_inverse=True)
+    if names.size == homes.n_groups == int(pair.max()) + 1:
+        return homes.evidence
+    if names.size == 1:
+        return 0.0
+    return judged(part.matrix, own, _price(part, n_jobs) if cost is None else cost).evidence
+
+
 def _spread(n: int, parts: list[Ties], labels: list[np.ndarray]) -> np.ndarray:
     """Labels of vertices from those of parts, -1 outside."""
     spread, first = np.full(n, -1, np.int64), 0
@@ -367,8 +389,9 @@ def _read_out(
             log_in[names] = np.log(1 - rho + rho * total / degrees)
             log_out[names] = np.log(1 - rho)
             log_prior[names] = np.log(degrees / total)
-    memberships = sp.csr_array(
-        (np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))), shape=(n, k)
+    memberships = _own_first(
+        sp.csr_array((np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))), shape=(n, k)),
+        labels,
     )
     edge_labels, edge_memberships = _edges(hypergraph, labels, k, log_prior, log_in, log_out)
     for array in (labels, edge_labels, leaf):
@@ -376,6 +399,14 @@ def _read_out(
     return Groups(
         hypergraph, labels, edge_labels, memberships, edge_memberships, tree, leaf, height, evidence
     )
+
+
+def _own_first(memberships: sp.csr_array, labels: np.ndarray) -> sp.csr_array:
+    """No group has more of a vertex than its own: that was chosen by the sizes of groups as well."""
+    own = Groups._strengths(memberships, labels)
+    row = np.repeat(np.arange(labels.size), np.diff(memberships.indptr))
+    shares = np.minimum(memberships.data, own[row])
+    return sp.csr_array((shares, memberships.indices, memberships.indptr), shape=memberships.shape)
 
 
 def _edges(
@@ -419,26 +450,41 @@ def _edges(
     return edge_labels, edge_memberships
 
 
-def _summits(hypergraph: Hypergraph, edge_labels: np.ndarray, k: int) -> np.ndarray:
-    """In each group the hyperedge of the largest affinity to the others of the group; -1 if it has none."""
-    incidence = hypergraph.incidence
-    edge = np.repeat(np.arange(hypergraph.n_edges), np.diff(incidence.indptr))
-    own = edge_labels[edge]
-    inside = own >= 0
-    edge, vertex = edge[inside], incidence.indices[inside].astype(np.int64)
-    _, place = np.unique(vertex * k + own[inside], return_inverse=True)
-    rate = hypergraph.weights / hypergraph.edge_degrees
-    popularity, rated = np.bincount(place), np.bincount(place, weights=rate[edge])
-    affinity = np.bincount(
-        edge, weights=rate[edge] * (popularity[place] - 1) + rated[place] - rate[edge],
-        minlength=hypergraph.n_edges,
-    )  # fmt: skip
+def _cores(
+    hypergraph: Hypergraph, edge_labels: np.ndarray, k: int, n_jobs: int | None, client: Any
+) -> tuple[Mode | None, ...]:
+    """The mode of each group in the hypergraph of its own hyperedges.
+
+    All groups are in one hypergraph: a vertex is another one in each, so that no two of them meet.
+    """
     labelled = np.flatnonzero(edge_labels >= 0)
-    order = labelled[np.lexsort((labelled, -np.round(affinity[labelled], 9), edge_labels[labelled]))]
-    summits = np.full(k, -1, np.int64)
-    first = np.flatnonzero(np.diff(edge_labels[order], prepend=-1))
-    summits[edge_labels[order[first]]] = order[first]
-    return summits
+    if labelled.size == 0:
+        return (None,) * k
+    incidence, group = hypergraph.incidence[:, labelled], edge_labels[labelled]
+    edge = np.repeat(np.arange(labelled.size), np.diff(incidence.indptr))
+    names, vertex = np.unique(incidence.indices.astype(np.int64) * k + group[edge], return_inverse=True)
+    alone = Hypergraph.from_incidence(
+        sp.csc_array((incidence.data, vertex, incidence.indptr), shape=(names.size, labelled.size)),
+        weights=hypergraph.weights[labelled],
+    )
+    summits = _summits(alone, vertex, edge, group)
+    found = find_modes(alone, starts=summits.tolist(), n_jobs=n_jobs, client=client)
+    cores: list[Mode | None] = [None] * k
+    for summit in summits.tolist():
+        if (mode := int(found.edge_mode[summit])) >= 0:
+            cores[int(group[summit])] = found[mode].among(labelled)
+    return tuple(cores)
+
+
+def _summits(hypergraph: Hypergraph, vertex: np.ndarray, edge: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """In each group the hyperedge of the largest affinity to the others of the group."""
+    rate = hypergraph.weights / hypergraph.edge_degrees
+    popularity, rated = np.bincount(vertex), np.bincount(vertex, weights=rate[edge])
+    affinity = np.bincount(
+        edge, weights=rate[edge] * (popularity[vertex] - 1) + rated[vertex] - rate[edge], minlength=group.size
+    )
+    order = np.lexsort((np.arange(group.size), -np.round(affinity, 9), group))
+    return order[np.flatnonzero(np.diff(group[order], prepend=-1))]
 
 
 def _nothing(hypergraph: Hypergraph) -> Groups:

@@ -91,7 +91,7 @@ def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> N
     axes.scatter(out[:, 0], out[:, 1], s=2 * size, marker="x", color=_GREY, linewidths=0.7, zorder=1)
     colours = np.array(_COLOURS)[clustering.labels[~outliers] % len(_COLOURS)]
     axes.scatter(points[~outliers, 0], points[~outliers, 1], s=size, c=colours, linewidths=0, zorder=2)
-    for mode in clustering.modes:
+    for mode in clustering.modes():
         if mode is not None:
             x, y = points[mode.support, :2].T @ mode.weights
             axes.scatter(x, y, s=90, facecolor="none", edgecolor=_INK, linewidths=1.3, zorder=3)

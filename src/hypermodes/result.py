@@ -5,7 +5,7 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any, Self, overload
@@ -78,6 +78,16 @@ class Mode:
         p = np.zeros(n)
         p[self.support] = self.weights
         return p
+
+    def among(self, numbers: np.ndarray) -> "Mode":
+        """The same mode where hyperedge i goes by the i-th of some numbers."""
+        support = numbers[self.support].astype(np.int64)
+        order = np.argsort(support)
+        support, weights = support[order], self.weights[order]
+        support.flags.writeable = weights.flags.writeable = False
+        worst = self.certificate.worst_edge
+        certificate = replace(self.certificate, worst_edge=int(numbers[worst]) if worst >= 0 else -1)
+        return replace(self, support=support, weights=weights, certificate=certificate)
 
     def __len__(self) -> int:
         return int(self.support.size)

@@ -55,23 +55,23 @@ class ShapeGroups:
         """Number of groups."""
         return self.groups.n_groups
 
-    def representatives(self) -> tuple[str, ...]:
-        """Name of the shape that stands for each group."""
-        return tuple(self.names[int(i)] for i in self.groups.representatives)
+    def representatives(self, *, n_jobs: int | None = -1, client: Any = None) -> tuple[str, ...]:
+        """Name of the shape that stands for each group; arguments as in `AffinityGroups.modes`."""
+        return tuple(self.names[int(i)] for i in self.groups.representatives(n_jobs=n_jobs, client=client))
 
     def members(self, k: int) -> np.ndarray:
         """Shapes of group k (-1: the outliers): its representative, then those that belong most strongly."""
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -1 <= k < self.n_groups:
             raise IndexError(f"k: expected the number of a group, -1 … {self.n_groups - 1}; got {k!r}")
         inside = np.flatnonzero(self.labels == k)
-        first = inside == (self.groups.representatives[k] if k >= 0 else -1)
+        first = inside == (self.groups.representatives()[k] if k >= 0 else -1)
         order = np.lexsort((inside, -np.round(self.groups.probabilities[inside], 9), ~first))
         return inside[order]
 
     def rows(self) -> Iterator[tuple[str, int, float, bool]]:
         """Name, group, probability, and whether it stands for its group, of each shape."""
         stands = np.zeros(len(self.names), dtype=bool)
-        stands[self.groups.representatives] = True
+        stands[self.groups.representatives()] = True
         columns = (self.labels, self.groups.probabilities, stands)
         return zip(self.names, *(column.tolist() for column in columns), strict=True)
 
@@ -143,6 +143,7 @@ def group_shapes(
     groups = group_affinity(
         distances, n_groups, kind="distance", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
     )
+    groups.representatives(n_jobs=n_jobs)  # kept: whatever is written or drawn needs them
     return ShapeGroups(names, groups, distances, thumbnails)
 
 

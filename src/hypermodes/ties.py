@@ -27,7 +27,7 @@ class Ties:
     Attributes
     ----------
     vertices : (n,) int64
-        Its vertices, in an order that does not depend on how they were listed.
+        Its vertices, in an order that does not depend on how they were listed, but for those that look alike.
     matrix : (n, n) csr_array
         Ties between them, symmetric, nothing on the diagonal. All weights are as if those of different
         hyperedges were 1 on average.

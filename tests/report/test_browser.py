@@ -208,7 +208,7 @@ def test_the_table_sorts_by_mouse_and_by_keyboard(show):
         )
         return {mark for mark in marks if mark not in (None, "none")}
 
-    densities = [mode.density for mode in clustering.modes]
+    densities = [mode.density for mode in clustering.modes()]
     heads["Density"].click()
     assert page.rows() == np.argsort(-np.array(densities), kind="stable").tolist()
     assert sorting() == {"descending"}

@@ -82,7 +82,7 @@ def test_clusters_are_told_with_their_own_numbers():
     sizes = np.bincount(clustering.labels[clustering.labels >= 0])
     assert column(report, "Points") == sizes.tolist()
     assert report.listings[0].totals == sizes.tolist()
-    assert column(report, "Density") == pytest.approx([mode.density for mode in clustering.modes], rel=1e-5)
+    assert column(report, "Density") == pytest.approx([mode.density for mode in clustering.modes()], rel=1e-5)
     assert f"{(clustering.labels < 0).sum()} point" in report.headline
 
 
@@ -99,7 +99,7 @@ def test_groups_are_told_with_their_own_numbers():
     # The modes at their cores come with their hyperedges; the last group has none.
     core = report.listings[1]
     assert {core.names[i] for i in core.rows[0]} <= set(given_groups.hypergraph.labels)
-    assert core.totals == [*(len(mode) for mode in given_groups.modes[:2]), 0]
+    assert core.totals == [*(len(mode) for mode in given_groups.modes()[:2]), 0]
 
 
 def test_groups_bring_their_tree():

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hypermodes.groups import Groups
     from hypermodes.hypergraph import Hypergraph
     from hypermodes.point_tables import PointTable
+    from hypermodes.result import Mode
 
 _SHOWN = 20  # clusters in the table
 
@@ -131,6 +132,11 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
     refuse_useless(given, arguments.file, read_as, f"say --{other} if it is not")
 
 
+def _modes(arguments: argparse.Namespace, found: "Clustering | Groups") -> "tuple[Mode | None, ...]":
+    """The modes at the cores of what was found, with the threads or the cluster that were asked for."""
+    return found.modes(n_jobs=arguments.jobs, client=arguments.scheduler)
+
+
 # -- points ---------------------------------------------------------------------------------------------
 
 
@@ -151,10 +157,15 @@ def _of_points(arguments: argparse.Namespace, given: "PointTable") -> Answer:
     labels = clustering.assigned if arguments.outliers == "assign" else clustering.labels
     return Answer(
         text=lambda: _text_of_points(arguments, given, clustering, labels),
-        document=lambda: _document_of_points(given, clustering, labels),
+        document=lambda: _document_of_points(arguments, given, clustering, labels),
         table=lambda: _table_of_points(given, clustering, labels),
         report=lambda target: hypermodes.write_report(
-            clustering, target, title=arguments.file, points=points, names=_names(given)
+            clustering,
+            target,
+            title=arguments.file,
+            points=points,
+            names=_names(given),
+            n_jobs=arguments.jobs,
         ),
     )
 
@@ -175,14 +186,16 @@ def _table_of_points(given: "PointTable", clustering: "Clustering", labels: Any)
     return _OF_POINT, _point_rows(given, clustering, labels)
 
 
-def _document_of_points(given: "PointTable", clustering: "Clustering", labels: Any) -> dict[str, object]:
+def _document_of_points(
+    arguments: argparse.Namespace, given: "PointTable", clustering: "Clustering", labels: Any
+) -> dict[str, object]:
     import numpy as np
 
     from hypermodes.cli.records import certificate_record, heaviest
 
     sizes = np.bincount(labels[labels >= 0], minlength=clustering.n_clusters)
     clusters = []
-    for k, mode in enumerate(clustering.modes):
+    for k, mode in enumerate(_modes(arguments, clustering)):
         record: dict[str, object] = {"cluster": k, "size": int(sizes[k]), "mode": None}
         if mode is not None:
             ids, shares = heaviest(mode, given.ids)
@@ -222,7 +235,7 @@ def _text_of_points(
     sizes = np.bincount(labels[labels >= 0], minlength=clustering.n_clusters)
     head = ("cluster", "points", "share", "density", "certificate", "points of its mode")
     rows = []
-    for k, mode in enumerate(clustering.modes[:_SHOWN]):
+    for k, mode in enumerate(_modes(arguments, clustering)[:_SHOWN]):
         told = (
             ("", "", [])
             if mode is None
@@ -253,9 +266,11 @@ def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> A
     )
     return Answer(
         text=lambda: _text_of_groups(arguments, groups, names),
-        document=lambda: _document_of_groups(groups, names, edge_names),
+        document=lambda: _document_of_groups(arguments, groups, names, edge_names),
         table=lambda: _table_of_groups(groups, names, edge_names),
-        report=lambda target: hypermodes.write_report(groups, target, title=arguments.file, names=names),
+        report=lambda target: hypermodes.write_report(
+            groups, target, title=arguments.file, names=names, n_jobs=arguments.jobs
+        ),
     )
 
 
@@ -294,7 +309,7 @@ def _table_of_groups(groups: "Groups", names: Names, edge_names: Mapping[Hashabl
 
 
 def _document_of_groups(
-    groups: "Groups", names: Names, edge_names: Mapping[Hashable, object]
+    arguments: argparse.Namespace, groups: "Groups", names: Names, edge_names: Mapping[Hashable, object]
 ) -> dict[str, object]:
     from hypermodes.cli.records import hypergraph_record, mode_record
 
@@ -305,7 +320,7 @@ def _document_of_groups(
             "hyperedges": int((groups.edge_labels == k).sum()),
             "mode": None if mode is None else mode_record(groups.hypergraph, mode, names),
         }
-        for k, mode in enumerate(groups.modes)
+        for k, mode in enumerate(_modes(arguments, groups))
     ]
     return {
         "kind": "hypergraph",
@@ -349,7 +364,7 @@ def _text_of_groups(arguments: argparse.Namespace, groups: "Groups", names: Name
         "vertices of its mode",
     )
     rows = []
-    for k, mode in enumerate(groups.modes[:_SHOWN]):
+    for k, mode in enumerate(_modes(arguments, groups)[:_SHOWN]):
         told: Any = ("", "", [])
         if mode is not None:
             members = called(central_vertices(groups.hypergraph, mode), names)

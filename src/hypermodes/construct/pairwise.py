@@ -40,7 +40,7 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
     Examples
     --------
     >>> pairwise_hypergraph([[0, 3, 1], [3, 0, 2], [1, 2, 0]], k=1)
-    Hypergraph(3 vertices, 3 hyperedges of 2 vertices, 6 incidences)
+    Hypergraph(3 vertices, 3 hyperedges of 2 vertices, 6 incidences, weighted)
     """
     similar = similarities(affinity, kind)
     n = similar.shape[0]

@@ -34,6 +34,7 @@ def write_report(
     title: str | None = None,
     points: Any = None,
     names: Names = None,
+    n_jobs: int | None = -1,
 ) -> None:
     """Write what was found as one HTML page that needs nothing else: no network, no server, no Python.
 
@@ -53,6 +54,8 @@ def write_report(
         these, a sequence with one name each, or an attribute that the file the hypergraph was read from has
         for its vertices. If not given, the attribute ``name`` or ``label``, where it tells vertices apart.
         Hyperedges that have such an attribute are called by it as well.
+    n_jobs : int
+        Threads to find the modes of clusters or groups with, if they were not found before.
 
     Notes
     -----
@@ -65,12 +68,18 @@ def write_report(
     >>> H = hm.Hypergraph.from_edges([["ann", "bob", "cid"], ["bob", "cid"], ["dan", "eve"], ["eve", "fay"]])
     >>> hm.write_report(hm.find_modes(H), "report.html", title="Who meets whom")  # doctest: +SKIP
     """
-    text = as_html(report_of(result, title, points, names))
+    text = as_html(report_of(result, title, points, names, n_jobs))
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def report_of(result: Any, title: str | None = None, points: Any = None, names: Names = None) -> Report:
+def report_of(
+    result: Any,
+    title: str | None = None,
+    points: Any = None,
+    names: Names = None,
+    n_jobs: int | None = -1,
+) -> Report:
     """What a page on this result says."""
     if title is not None:
         if not isinstance(title, str):
@@ -79,7 +88,8 @@ def report_of(result: Any, title: str | None = None, points: Any = None, names: 
     if isinstance(result, Clustering):
         n = result.labels.size
         name = None if names is None else given_names(range(n), names, "point")
-        return report_of_points(result, title, _checked_points(points, n), name)
+        points = _checked_points(points, n)
+        return report_of_points(result, result.modes(n_jobs=n_jobs), title, points, name)
     if points is not None:
         raise ValueError(
             f"points: expected None for a {type(result).__name__}; only a Clustering is drawn on points"
@@ -89,7 +99,8 @@ def report_of(result: Any, title: str | None = None, points: Any = None, names: 
         return report_of_modes(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
     if all(hasattr(result, attribute) for attribute in _GROUPS):
         hypergraph = result.hypergraph
-        return report_of_groups(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
+        vertex_name, edge_name = vertex_names(hypergraph, names), edge_names(hypergraph, names)
+        return report_of_groups(result, result.modes(n_jobs=n_jobs), title, vertex_name, edge_name)
     raise ValueError(
         f"result: expected a ModeSet, a Clustering or Groups, as find_modes, cluster_points and cluster give "
         f"them; got a {type(result).__name__}"

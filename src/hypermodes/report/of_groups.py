@@ -1,6 +1,6 @@
 """The report on the groups of a hypergraph: anything with the attributes of `Groups` will do."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,14 @@ from hypermodes.report.certificates import VERDICTS, columns_of, table_of, verdi
 from hypermodes.report.content import MOST_ROWS, MOST_TOP, Column, Listing, Noun, Report
 from hypermodes.report.of_modes import EDGE, VERTEX, input_facts, missing_names
 from hypermodes.report.wording import quantity, share
+from hypermodes.result import Mode
 
 NOUN = Noun("group", "groups")
 
 
 def report_of_groups(
     groups: Any,
+    modes: Sequence[Mode | None],
     title: str | None,
     name: Callable[[Hashable], Hashable],
     edge_name: Callable[[Hashable], Hashable],
@@ -33,8 +35,10 @@ def report_of_groups(
     vertices, labels = hypergraph.vertices, hypergraph.labels
     carried = sp.csr_array(strength.multiply(hypergraph.vertex_degrees[None, :]))
     listing = Listing.of("Members", carried, lambda v: name(vertices[v]), find_all=True)
-    cores = Listing.of("Hyperedges of its core", _cores(groups, n_rows), lambda e: edge_name(labels[e]))
-    found, table = table_of(groups.modes[:n_rows])
+    modes = modes[:n_rows]
+    cores = _cores(modes, groups.edge_labels.size)
+    core_listing = Listing.of("Hyperedges of its core", cores, lambda e: edge_name(labels[e]))
+    found, table = table_of(modes)
     density, *certificate = columns_of(table, found, n_rows, "Core density")
     columns = (
         Column.of("Vertices", _sizes(groups.vertex_labels, n_rows), "count", main=True,
@@ -52,7 +56,7 @@ def report_of_groups(
         facts=input_facts(hypergraph),
         noun=NOUN,
         columns=columns,
-        listings=(listing, cores),
+        listings=(listing, core_listing),
         verdicts=VERDICTS,
         verdict_of=verdict_of(table, found, n_rows),
         top=list(range(min(n_rows, MOST_TOP))),
@@ -76,14 +80,13 @@ def _members(memberships: sp.csr_array, n_rows: int) -> sp.csr_array:
     return sp.csr_array(sp.csc_array(shares)[:, :n_rows].T)
 
 
-def _cores(groups: Any, n_rows: int) -> sp.csr_array:
+def _cores(modes: Sequence[Mode | None], n_edges: int) -> sp.csr_array:
     """Groups by hyperedges: the shares of the modes at their cores."""
-    modes = groups.modes[:n_rows]
     ends = np.cumsum([0, *(0 if mode is None else len(mode) for mode in modes)])
     told = [mode for mode in modes if mode is not None]
     weights = np.concatenate([np.empty(0), *(mode.weights for mode in told)])
     support = np.concatenate([np.empty(0, np.int64), *(mode.support for mode in told)])
-    return sp.csr_array((weights, support, ends), shape=(n_rows, groups.edge_labels.size))
+    return sp.csr_array((weights, support, ends), shape=(len(modes), n_edges))
 
 
 def _sizes(labels: np.ndarray, n_rows: int) -> np.ndarray:
@@ -111,7 +114,8 @@ def _headline(groups: Any) -> str:
 def _story() -> tuple[str, ...]:
     return (
         "A group is a part of the hypergraph whose hyperedges hold together more tightly than with the rest. "
-        "At its core is a mode, a small set of hyperedges whose density is certified as a local maximum; "
+        "At its core is a mode, a small set of hyperedges whose density is certified as a local maximum "
+        "among those of the group; "
         "around it are the hyperedges and vertices that belong to it more than to any other group. Belonging "
         "is a share: a vertex can be in several groups.",
     )

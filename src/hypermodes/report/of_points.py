@@ -1,6 +1,6 @@
 """The report on clusters of points."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,22 @@ from hypermodes.report.content import MOST_ROWS, MOST_TOP, Column, Listing, Noun
 from hypermodes.report.of_modes import missing_names
 from hypermodes.report.scatter import scatter
 from hypermodes.report.wording import quantity, share, span
+from hypermodes.result import Mode
 
 NOUN = Noun("cluster", "clusters")
 
 
 def report_of_points(
-    clustering: Clustering, title: str | None, points: np.ndarray | None, name: Callable[[int], Any] | None
+    clustering: Clustering,
+    modes: Sequence[Mode | None],
+    title: str | None,
+    points: np.ndarray | None,
+    name: Callable[[int], Any] | None,
 ) -> Report:
     """Say what was found by `cluster_points`, largest clusters first."""
     labels = clustering.labels
     n_rows, n = min(clustering.n_clusters, MOST_ROWS), labels.size
-    found, table = table_of(clustering.modes[:n_rows])
+    found, table = table_of(modes[:n_rows])
     inside = np.flatnonzero((labels >= 0) & (labels < n_rows))
     strength = sp.csr_array((clustering.probabilities[inside], (labels[inside], inside)), shape=(n_rows, n))
     sizes = np.bincount(labels[inside], minlength=n_rows)
