@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypermodes import Hypergraph, ModeSet, find_modes
+from hypermodes.annotations import Annotations, Records
 from hypermodes.files import replacing
 from strategies import hypergraphs
 
@@ -234,13 +235,23 @@ def test_a_truncated_file_is_refused(share, saved):
         ("indices", np.full(7, 0.5)),
         ("indptr", np.array([0, 5, 2, 7])),
         ("indptr", np.array([0, 2, 4, 99])),
+        ("indptr", np.array([0, 5_000_000, 10_000_000, 0])),
+        ("indptr", np.array([0, 5_000_000, 10_000_000, 7])),
+        ("indptr", np.array([0, 2**63 - 1, -2, 7])),
+        ("indptr", np.array([[0, 2, 4, 7]])),
+        ("indptr", np.array([0.0, 2, 4, 7])),
+        ("indptr", np.array([], np.int64)),
         ("shape", np.array([-1, 3])),
         ("shape", np.array([5, 3, 1])),
         ("shape", np.array([2**62, 3])),
+        ("shape", np.array([2**31 - 1, 3])),
+        ("shape", np.array([5.0, 3.0])),
         ("weights", np.array([1.0, np.nan, 1.0])),
         ("weights", np.zeros(3)),
         ("weights", np.ones((3, 3))),
         ("weights", np.array(["a", "b", "c"])),
+        ("vertices", np.array([1e300])),
+        ("labels", np.array(["x"])),
     ],
 )
 def test_a_file_with_a_wrong_part_is_refused(member, value, saved):
@@ -291,6 +302,69 @@ def test_a_part_that_claims_to_be_enormous_is_refused(saved):
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
     rewrite(saved, data=header.getvalue())
     with refused:
+        Hypergraph.load(saved)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (3,",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d,)}" % 2**64,
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (-3,)}",
+        b"(" * 500,
+        b"",
+    ],
+    ids=lambda header: header[-14:].decode(),
+)
+@pytest.mark.parametrize("version", [b"\1\0", b"\2\0", b"\3\0", b"\7\7"])
+def test_a_part_with_a_strange_header_is_refused(saved, header, version):
+    length = len(header).to_bytes(2 if version == b"\1\0" else 4, "little")
+    rewrite(saved, data=b"\x93NUMPY" + version + length + header + bytes(56))
+    with refused:
+        Hypergraph.load(saved)
+
+
+def test_vertices_in_no_hyperedge_are_bounded_before_anything_is_made_of_them(tmp_path):
+    # 3 kB say that there are 2 ** 31 - 1 vertices, and that each has a record.
+    built = Hypergraph.from_incidence(
+        np.ones((2, 1)),
+        annotations=Annotations(Records(2, attributes=({"a": 1}, None)), Records(1), Records(2)),
+    )
+    path = tmp_path / "file.npz"
+    built.save(path)
+    text = json.dumps({"range": 2**31 - 1}).encode()
+    rewrite(path, shape=np.array([2**31 - 1, 1]), vertices=np.frombuffer(text, np.uint8))
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            ValueError, match=r"of its 2147483647 vertices 2 at most .* max_bytes=1073741824; raise"
+        ):
+            Hypergraph.load(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4e6
+
+
+def test_the_bound_on_vertices_in_no_hyperedge_can_be_raised(tmp_path):
+    built = Hypergraph.from_incidence(np.eye(1000)[:, :2])
+    built.save(tmp_path / "file.npz")
+    with refused:
+        Hypergraph.load(tmp_path / "file.npz", max_bytes=23_000)
+    assert Hypergraph.load(tmp_path / "file.npz", max_bytes=24_000) == built
+
+
+def test_what_is_compressed_is_measured_before_it_is_unpacked(saved):
+    np.savez_compressed(saved, format=np.array("hypermodes-hypergraph-1"), data=np.zeros(10**6))
+    with pytest.raises(
+        ValueError, match=r"it unpacks to 80.* bytes, more than max_bytes=100000; raise max_bytes"
+    ):
+        Hypergraph.load(saved, max_bytes=100_000)
+
+
+def test_other_arrays_are_told_by_name_and_where_points_go(saved):
+    np.savez(saved, X=np.ones((3, 2)), y=np.ones(3))
+    with pytest.raises(ValueError, match=r"other arrays \(X, y\); save points with numpy.save"):
         Hypergraph.load(saved)
 
 

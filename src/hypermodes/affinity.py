@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.matrices import given_matrix
 
 # A face larger than this is worked on through products instead of as a dense matrix (32 MB).
 DENSE_FACE = 2048
@@ -303,17 +304,14 @@ def _unit(n: int, i: int) -> np.ndarray:
 
 
 def _checked_matrix(given: Any) -> Any:
-    try:
-        matrix = given if sp.issparse(given) else np.asarray(given)
-    except ValueError:
-        raise ValueError("values: expected a square affinity matrix; got rows of different lengths") from None
+    matrix = given_matrix("values", given, "a square affinity matrix")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise ValueError(f"values: expected a square affinity matrix; got shape {matrix.shape}")
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"values: expected an affinity matrix of numbers; got type {matrix.dtype}")
     sparse = sp.issparse(matrix)
     matrix = sp.csr_array(matrix, dtype=np.float64, copy=True) if sparse else matrix.astype(np.float64)
-    entries: np.ndarray = matrix.data if sparse else matrix  # type: ignore[assignment]
+    entries: np.ndarray = matrix.data if sparse else matrix
     if not np.isfinite(entries).all():
         raise ValueError("values: expected finite affinities; found NaN or infinity")
     if entries.size and entries.min() < 0:

@@ -251,7 +251,10 @@ class Annotations:
         """Read what `to_arrays` wrote of a hypergraph of that size; ``None`` if there is none of it."""
         if _PREFIX + "json" not in arrays:
             return None
-        plain = json.loads(arrays[_PREFIX + "json"].astype(np.uint8).tobytes().decode())
+        for name, (kind, _) in NUMBERS.items():
+            if name in arrays and arrays[name].dtype.newbyteorder("<") != np.dtype(kind):
+                raise ValueError(f"{name}: expected numbers of the type {kind}; got {arrays[name].dtype}")
+        plain = json.loads(names.text_of(arrays[_PREFIX + "json"]))
         empty_edges = names.decode(arrays[_PREFIX + "empty_edges"])
         if isinstance(empty_edges, range):
             raise ValueError("expected a list of empty hyperedges")

@@ -14,6 +14,7 @@ import numpy as np
 
 from hypermodes.affinity import DENSE_FACE, Affinity, as_affinity, face_of
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.matrices import unmasked
 from hypermodes.simplex import Point, density, excess, spread, support
 
 _MAX_TIES = 512  # tied hyperedges examined together, strongest first; beyond that the search would dominate
@@ -106,6 +107,7 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
 
 def _as_point(affinity: Affinity, given: Any) -> Point:
     """Take a mode, or an array of probabilities, for a point."""
+    unmasked("point", given)
     try:
         p = (
             given.distribution(affinity.n)

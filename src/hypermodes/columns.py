@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from hypermodes.files import open_plain
+from hypermodes.npy import read_header
 
 PIECE = 1 << 20  # entries read at a time where all of a column is read
 
@@ -77,12 +78,10 @@ def mapped(path: Path, dtype: Any, length: int) -> np.ndarray:
         raise ValueError(f"{path.name} cannot be read: {error.strerror}") from None
     with opened as file:
         try:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError("it is of another version")
-            shape, fortran, stored = np.lib.format.read_array_header_1_0(file)
-        except (ValueError, EOFError, SyntaxError) as error:
-            raise ValueError(f"{path.name} is no .npy file: {' '.join(str(error).split())}") from None
-        if stored != np.dtype(dtype) or stored.hasobject or fortran or shape != (length,):
+            shape, fortran, stored = read_header(file)
+        except ValueError as error:
+            raise ValueError(f"{path.name} is no .npy file: {error}") from None
+        if stored != np.dtype(dtype) or fortran or shape != (length,):
             raise ValueError(f"{path.name} holds {stored} of shape {shape}; expected {dtype}, {(length,)}")
         begin = file.tell()
         wanted = begin + length * np.dtype(dtype).itemsize

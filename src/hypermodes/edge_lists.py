@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.labels import Labels, index_of
+from hypermodes.matrices import unmasked
 
 
 def vertex_index(vertices: Iterable[Hashable]) -> dict[Hashable, int]:
@@ -48,6 +49,7 @@ def _members(number: int, edge: Any) -> Mapping[Hashable, float]:
         raise ValueError(
             f"edges: hyperedge {number} is {edge!r}; expected an iterable of vertices, such as [{edge!r}]"
         )
+    unmasked(f"edges: hyperedge {number}", edge)
     try:
         members = edge if isinstance(edge, Mapping) else dict.fromkeys(edge, 1.0)
     except TypeError as error:
@@ -153,6 +155,7 @@ def ends(edges: np.ndarray, n_edges: int) -> np.ndarray:
 
 def factorised(name: str, values: Any) -> tuple[np.ndarray, Labels]:
     """The place of each value among the distinct ones, which come in the order they first appear."""
+    unmasked(name, values)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu" and values.size:
         found, codes = _codes(values)
         place, appearance = _by_appearance(codes, len(found))
@@ -212,6 +215,7 @@ def _listed_range(found: np.ndarray) -> Labels:
 def _probabilities(given: Any, n: int) -> np.ndarray | None:
     if given is None:
         return None
+    unmasked("probabilities", given)
     try:
         data = np.asarray(given if isinstance(given, np.ndarray) else list(given), dtype=np.float64)
     except (TypeError, ValueError):

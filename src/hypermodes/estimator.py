@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hypermodes.clustering import Clustering, cluster_points
 from hypermodes.construct.metrics import Metric
+from hypermodes.matrices import check_sound
 from hypermodes.modes import find_modes
 from hypermodes.result import Mode, ModeSet
 from hypermodes.tree import ModeTree
@@ -145,6 +146,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Ignored.
         """
         self._check_choices()
+        check_sound("X", X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=self._precomputed
         )
@@ -220,6 +222,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             New points; with ``metric="precomputed"`` their distances to the points of `fit`.
         """
         check_is_fitted(self)
+        check_sound("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         if self.selection == "modes":
             around = self.clustering_.neighbourhoods

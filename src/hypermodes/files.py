@@ -10,13 +10,19 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 from uuid import uuid4
 
 import numpy as np
 
+from hypermodes.npy import read_array
+
 T = TypeVar("T")
+
+LARGEST = 2**30
+"""Bytes that a compressed file may unpack to, if nothing else is said."""
 
 
 @contextmanager
@@ -128,21 +134,41 @@ def load_arrays(
     kind: str,
     what: str,
     build: Callable[[dict[str, np.ndarray]], T],
+    max_bytes: int = LARGEST,
 ) -> T:
-    """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError."""
+    """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError.
+
+    A file that is compressed may unpack to ``max_bytes``, and any to as much as it has itself.
+    """
     with _opened(path) as file:
         try:
             if not zipfile.is_zipfile(file):
                 raise ValueError("it is no archive of arrays")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
+            most = max(max_bytes, file.seek(0, os.SEEK_END))
+            with zipfile.ZipFile(file) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+                if size > most:
+                    raise ValueError(
+                        f"it unpacks to {size} bytes, more than max_bytes={max_bytes}; "
+                        "raise max_bytes to read it"
+                    )
+                arrays = dict(map(partial(_array, archive), archive.infolist()))
+            if "format" not in arrays:
+                few = ", ".join(sorted(arrays)[:5])
+                raise ValueError(
+                    f"it is an archive of other arrays ({few}); save points with numpy.save, as .npy"
+                )
             if str(arrays.pop("format")) != kind:
                 raise ValueError("it holds something else")
             return build(arrays)
         except _MALFORMED as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(f"path: {_named(path)} is not {what} saved by hypermodes: {reason}") from error
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, np.ndarray]:
+    with archive.open(member) as file:
+        return member.filename.removesuffix(".npy"), read_array(file, member.file_size)
 
 
 def _opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Any]:

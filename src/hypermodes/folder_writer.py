@@ -23,6 +23,7 @@ from hypermodes.files import settle, writing_to
 from hypermodes.folder import FORMAT, META, MOST, VERSION, check_text
 from hypermodes.folder_rows import FolderColumns, write_rows
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.matrices import unmasked
 
 _GROWING: Final = (
     ("edge_pointers", "<i4"), ("edge_vertices", "<i4"), ("edge_values", "<f8"), ("weights", "<f8"),
@@ -379,6 +380,7 @@ class FolderWriter:
 
 
 def _as_array(block: Any) -> np.ndarray:
+    unmasked("incidence", block)
     try:
         return np.asarray(block)
     except ValueError:

@@ -12,9 +12,11 @@ import scipy.sparse as sp
 from hypermodes import edge_lists
 from hypermodes import labels as names
 from hypermodes.annotations import Annotations
-from hypermodes.files import load_arrays, save_arrays
+from hypermodes.files import LARGEST, load_arrays, save_arrays
+from hypermodes.matrices import check_compressed, given_matrix, unmasked
 
 _FORMAT = "hypermodes-hypergraph-1"
+_ISOLATED = 24  # bytes that a vertex in no hyperedge takes: a pointer, a record, and a place to put them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +102,7 @@ class Hypergraph:
             if labels is not None:
                 raise ValueError("labels: edges is a mapping, its keys are the labels; give one or the other")
             labels, edges = tuple(edges), list(edges.values())
+        unmasked("edges", edges)
         known = None if vertices is None else edge_lists.vertex_index(vertices)
         if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.dtype.kind in "iu":
             matrix, order = edge_lists.incidence_of_array(edges, known)
@@ -316,18 +319,32 @@ class Hypergraph:
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str] | BinaryIO) -> Self:
-        """Read what `save` wrote; everything is checked again, nothing is unpickled."""
-        return load_arrays(path, _FORMAT, "a hypergraph", cls._from_arrays)
+    def load(cls, path: str | os.PathLike[str] | BinaryIO, *, max_bytes: int = LARGEST) -> Self:
+        """Read what `save` wrote; everything is checked again, nothing is unpickled.
+
+        What the file unpacks to, and what vertices in no hyperedge need, may be at most ``max_bytes``.
+        """
+        return load_arrays(
+            path, _FORMAT, "a hypergraph", lambda stored: cls._from_arrays(stored, max_bytes), max_bytes
+        )
 
     @classmethod
-    def _from_arrays(cls, stored: dict[str, np.ndarray]) -> Self:
-        parts = (stored["data"], stored["indices"], stored["indptr"])
-        incidence = sp.csc_array(parts, shape=tuple(stored["shape"].tolist()))
-        incidence.check_format(full_check=True)
+    def _from_arrays(cls, stored: dict[str, np.ndarray], max_bytes: int) -> Self:
+        data, indices, indptr, shape = (stored[name] for name in ("data", "indices", "indptr", "shape"))
+        if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
+            raise ValueError("shape: expected two whole numbers, 0 or more")
+        n_vertices, n_edges = (int(n) for n in shape)
+        check_compressed(indptr, indices, (n_edges, n_vertices))
+        if data.shape != indices.shape or data.dtype.kind not in "fiub":
+            raise ValueError(f"data: expected {indices.size} numbers; got shape {data.shape}, {data.dtype}")
+        if (n_vertices - indices.size) * _ISOLATED > max_bytes:  # they take no room in the file
+            raise ValueError(
+                f"of its {n_vertices} vertices {indices.size} at most are in a hyperedge; the others need "
+                f"more than max_bytes={max_bytes}; raise max_bytes to read it"
+            )
+        incidence = sp.csc_array((data, indices, indptr), shape=(n_vertices, n_edges))
         vertices, labels = names.decode(stored["vertices"]), names.decode(stored["labels"])
-        n_vertices, n_edges = incidence.shape
-        annotations = Annotations.from_arrays(stored, n_vertices, n_edges, int(incidence.nnz))
+        annotations = Annotations.from_arrays(stored, n_vertices, n_edges, indices.size)
         return cls(incidence, stored["weights"], vertices, labels, annotations)
 
 
@@ -335,12 +352,7 @@ class Hypergraph:
 
 
 def _checked_incidence(given: Any) -> sp.csc_array:
-    try:
-        matrix = given if sp.issparse(given) else np.asarray(given)
-    except ValueError:
-        raise ValueError(
-            "incidence: expected a |V| x |E| matrix of probabilities; got rows of different lengths"
-        ) from None
+    matrix = given_matrix("incidence", given, "a |V| x |E| matrix of probabilities")
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise ValueError(
             f"incidence: expected a |V| x |E| matrix of probabilities; got an array of shape "
@@ -373,6 +385,7 @@ def _checked_incidence(given: Any) -> sp.csc_array:
 def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
     if given is None:
         return _frozen(np.ones(n_edges))
+    unmasked("weights", given)
     try:
         weights = np.array(given)
         if weights.dtype.kind not in "fiub":

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from hypermodes.matrices import unmasked
+
 Labels = Sequence[Hashable]
 
 _TUPLE: Final = "tuple"
@@ -26,6 +28,7 @@ def as_labels(name: str, labels: Iterable[Hashable] | None, n: int, what: str) -
         raise ValueError(f"{name}: expected {n} labels, one a {what}; got {labels!r}")
     if isinstance(labels, range) and len(labels) != n:
         raise ValueError(f"{name}: expected {n} labels, one a {what}; got {len(labels)}")
+    unmasked(name, labels)
     plain = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
     kinds = set(map(type, plain))
     if any(issubclass(kind, np.generic) for kind in kinds):
@@ -86,12 +89,19 @@ def encode(name: str, labels: Labels) -> np.ndarray:
 
 def decode(stored: np.ndarray) -> Labels:
     """Read what `encode` wrote."""
-    plain = json.loads(stored.astype(np.uint8).tobytes().decode())
+    plain = json.loads(text_of(stored))
     if isinstance(plain, dict):
         return range(int(plain[_RANGE]))
     if not isinstance(plain, list):
         raise ValueError(f"expected a list of labels; found {type(plain).__name__}")
     return tuple(_from_json(item) for item in plain)
+
+
+def text_of(stored: np.ndarray) -> str:
+    """The text in an array of bytes."""
+    if stored.dtype != np.uint8:
+        raise ValueError(f"expected text in an array of bytes; got the type {stored.dtype}")
+    return stored.tobytes().decode()
 
 
 def _plain(label: Hashable) -> Hashable:

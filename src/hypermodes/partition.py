@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hypermodes.matrices import unmasked
 from hypermodes.result import counted
 
 OUTLIER = -1
@@ -198,7 +199,7 @@ def _rank(labels: np.ndarray, groups: Sequence[Group]) -> list[int]:
 
 def _indices(name: str, given: Any) -> np.ndarray:
     """A fresh array of integers."""
-    array = np.asarray(given)
+    array = np.asarray(unmasked(name, given))
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise ValueError(
             f"{name}: expected a vector of integers; got shape {array.shape}, type {array.dtype}"
@@ -208,7 +209,7 @@ def _indices(name: str, given: Any) -> np.ndarray:
 
 def _numbers(name: str, given: Any, n: int) -> np.ndarray:
     """A fresh array of n finite numbers."""
-    array = np.asarray(given)
+    array = np.asarray(unmasked(name, given))
     if array.shape != (n,) or array.dtype.kind not in "fiub" or not np.isfinite(array).all():
         raise ValueError(
             f"{name}: expected {n} finite numbers; got shape {array.shape}, type {array.dtype}"

@@ -15,6 +15,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from hypermodes.npy import read_array
+
 FORMATS = ("csv", "tsv", "txt", "parquet", "npy")
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
 _WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)+(\.\d*)?")
@@ -200,12 +202,13 @@ def _few(names: Sequence[str]) -> str:
 def _read_array(source: _Source, choice: _Choice) -> PointTable:
     try:
         with open(source.path, "rb") as file:
-            array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, MemoryError, SyntaxError, TypeError) as error:
+            if file.read(4) == b"PK\x03\x04":
+                raise ValueError("it is an archive of arrays; expected one array, saved with numpy.save")
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            array = read_array(file, size)
+    except (ValueError, MemoryError) as error:
         raise source.error(f"it is no array saved by NumPy: {error}") from None
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise source.error("it is an archive of arrays; expected one array, saved with numpy.save")
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise source.error(
             f"expected rows of numbers, an array n x d; found shape {array.shape} of type {array.dtype}"

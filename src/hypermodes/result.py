@@ -399,7 +399,11 @@ class ModeSet:
                 raise ValueError(f"{name} does not hold integers")
         if edge_mode.dtype.kind != "i" or edge_mode.ndim != 1:
             raise ValueError("edge_mode does not hold integers")
-        if table.ptr[0] != 0 or table.ptr[-1] != table.support.size or (np.diff(table.ptr) < 1).any():
+        if (
+            table.ptr[0] != 0
+            or table.ptr[-1] != table.support.size
+            or (table.ptr[1:] <= table.ptr[:-1]).any()
+        ):
             raise ValueError("the supports do not fit together")
         for values, low, high in ((table.support, 0, total), (edge_mode, -1, n)):
             if values.size and not (values.min() >= low and values.max() < high):

@@ -14,6 +14,7 @@ import numpy as np
 from hypermodes import labels as names
 from hypermodes.columns import PIECE, digest_of
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.matrices import check_pointers
 from hypermodes.transposing import row_ranges
 
 _ROUNDING = 1e-9  # by which a degree may miss the sum it is, relative to it
@@ -85,8 +86,10 @@ _SOUND: tuple[tuple[str, str, _Test], ...] = (
 
 
 def _check_ascending(what: str, ptr: np.ndarray, idx: np.ndarray, n: int) -> None:
-    if (np.diff(ptr) < 0).any():
-        raise ValueError(f"the pointers of {what} fall")
+    try:
+        check_pointers(ptr, ptr.size - 1, idx.size)
+    except ValueError as error:
+        raise ValueError(f"the pointers of {what} are wrong: {error}") from None
     for low, high in row_ranges(ptr, PIECE):
         part = idx[ptr[low] : ptr[high]].astype(np.int64)
         owner = np.repeat(np.arange(high - low), np.diff(ptr[low : high + 1]))

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from hypermodes.construct.metrics import Metric, geometry_of
 from hypermodes.construct.searching import Block, Blocks, Brought, Exact, Search, Table, check_index, pieces
 from hypermodes.executors import executor_of
+from hypermodes.matrices import given_matrix, unmasked
 from hypermodes.numbering import number_type
 from hypermodes.threads import stretches, workers
 
@@ -34,7 +35,8 @@ class Neighbours:
     distances: np.ndarray
 
     def __post_init__(self) -> None:
-        indices, distances = np.asarray(self.indices), np.asarray(self.distances)
+        indices = np.asarray(unmasked("indices", self.indices))
+        distances = np.asarray(unmasked("distances", self.distances))
         if indices.ndim != 2 or indices.dtype.kind not in "iu" or 0 in indices.shape:
             raise ValueError(
                 f"indices: expected an (n, k) array of row numbers; got shape {indices.shape}, "
@@ -289,12 +291,7 @@ def _check_number(k: Any) -> None:
 
 def _checked_points(name: str, given: Any, stored_zeros: bool = False) -> Any:
     """An (n, d) array of float64, or the same in CSR; stored zeros mean nothing unless they are distances."""
-    try:
-        array = given if sp.issparse(given) else np.asarray(given)
-    except ValueError:
-        raise ValueError(
-            f"{name}: expected an (n, d) array of numbers; got rows of different lengths"
-        ) from None
+    array = given_matrix(name, given, "an (n, d) array of numbers")
     if array.ndim != 2 or array.dtype.kind not in "fiub" or array.shape[1] == 0:
         hint = "; for one feature a point, use points[:, None]" if array.ndim == 1 else ""
         raise ValueError(

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.matrices import given_matrix
 
 KINDS = ("similarity", "distance")
 SCALE = 7  # the neighbour whose distance is the scale around an item
@@ -144,10 +145,7 @@ def _strongest(similar: sp.csr_array, k: int) -> sp.csr_array:
 
 def _checked(given: Any) -> Any:
     """A square matrix of numbers as float64, dense or in compressed rows; a copy."""
-    try:
-        array = given if sp.issparse(given) else np.asarray(given)
-    except ValueError:
-        raise ValueError("affinity: expected an (n, n) matrix; got rows of different lengths") from None
+    array = given_matrix("affinity", given, "an (n, n) matrix")
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
         raise ValueError(
             f"affinity: expected an (n, n) matrix of numbers; got shape {array.shape}, type {array.dtype}"

@@ -9,9 +9,8 @@ import scipy.sparse as sp
 
 from hypermodes.annotations import DIRECTIONS, Annotations, Records
 from hypermodes.edge_lists import ends, pair_keys, sorted_pairs
+from hypermodes.files import LARGEST
 from hypermodes.hypergraph import Hypergraph
-
-DEFAULT_MAX_BYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Reading:
     header: bool | None = None
     delimiter: str | None = None
     columns: Sequence[str | int | None] | None = None
-    max_bytes: int = DEFAULT_MAX_BYTES
+    max_bytes: int = LARGEST
 
     def __post_init__(self) -> None:
         for name, allowed in (

@@ -11,9 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from hypermodes.files import replacing
+from hypermodes.files import LARGEST, replacing
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.interop.building import DEFAULT_MAX_BYTES, Reading
+from hypermodes.interop.building import Reading
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def read(
     header: bool | None = None,
     delimiter: str | None = None,
     columns: Sequence[str | int | None] | None = None,
-    max_bytes: int = DEFAULT_MAX_BYTES,
+    max_bytes: int = LARGEST,
 ) -> Hypergraph:
     """Read a hypergraph from a file; what the file says beyond it is in ``annotations``.
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from hypermodes.clustering import Clustering
 from hypermodes.files import replacing
+from hypermodes.matrices import given_matrix
 from hypermodes.report.content import Report
 from hypermodes.report.naming import Names, edge_names, given_names, vertex_names
 from hypermodes.report.of_groups import report_of_groups
@@ -113,6 +114,7 @@ def _checked_points(points: Any, n: int) -> np.ndarray | None:
     shape = np.shape(points)
     if len(shape) != 2 or shape[0] != n:
         raise ValueError(f"points: expected the {n} points that were clustered, one a row; got shape {shape}")
+    points = given_matrix("points", points, "the points that were clustered, one a row")
     dense = np.asarray(points.todense() if sp.issparse(points) else points)
     if dense.dtype.kind not in "fiub" or not np.isfinite(dense).all():
         raise ValueError("points: expected finite numbers; found something else")

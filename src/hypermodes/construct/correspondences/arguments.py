@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from hypermodes.matrices import given_array
+
 
 def check_count(name: str, value: Any, smallest: int) -> None:
     """Check a whole number."""
@@ -27,10 +29,7 @@ def check_size(name: str, values: np.ndarray) -> None:
 
 def numbers(name: str, given: Any) -> np.ndarray:
     """Take a copy of an array of finite numbers; errors name the argument."""
-    try:
-        values = np.asarray(given)
-    except ValueError:
-        raise ValueError(f"{name}: expected numbers; got rows of different lengths") from None
+    values = given_array(name, given, "numbers")
     if values.dtype.kind not in "fiub":
         raise ValueError(f"{name}: expected numbers; got type {values.dtype}")
     values = np.array(values, dtype=np.float64)

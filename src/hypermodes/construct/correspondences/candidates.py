@@ -7,6 +7,7 @@ import numpy as np
 
 from hypermodes.construct.correspondences.arguments import check_count, numbers
 from hypermodes.construct.correspondences.features import Features
+from hypermodes.matrices import given_array
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -31,10 +32,7 @@ class Candidates:
     n_right: int
 
     def __post_init__(self) -> None:
-        try:
-            pairs = np.asarray(self.pairs)
-        except ValueError:
-            raise ValueError("pairs: expected (m, 2) integers; got rows of different lengths") from None
+        pairs = given_array("pairs", self.pairs, "(m, 2) integers")
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or len(pairs) == 0:
             raise ValueError(
                 f"pairs: expected (m, 2) integers, left point and right point; got shape {pairs.shape} "
