@@ -1,11 +1,16 @@
 """Pictures from arrays and files: the same picture whatever it is stored as."""
 
 import io
+import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 
+import hypermodes as hm
+from hypermodes import images
 from hypermodes.images import as_picture, enlarge, read_image, shrink, write_png
 
 RGB = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
@@ -160,8 +165,8 @@ def png_bytes():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "its format is not known"),
-        (b"no picture at all", "its format is not known"),
+        (b"", "its format is none of PNG, JPEG, WEBP, TIFF, GIF, BMP, PPM"),
+        (b"no picture at all", "its format is none of PNG, JPEG, WEBP, TIFF, GIF, BMP, PPM"),
         (png_bytes()[: len(png_bytes()) // 2], "it is damaged"),
         (png_bytes()[:200] + b"\0" * 400 + png_bytes()[600:], "it is damaged"),
     ],
@@ -175,11 +180,13 @@ def test_files_that_are_no_picture_are_refused_in_one_line(tmp_path, content, me
 
 
 def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 50)
-    for size in ((9, 9), (30, 30)):  # over the limit, and over twice the limit
+    monkeypatch.setattr(images, "MOST_PIXELS", 50)
+    for size in ((9, 9), (30, 30)):
         path = tmp_path / "huge.png"
         write_png(path, np.zeros(size))
-        with pytest.raises(ValueError, match=r"^image: .*huge\.png' is too large to be read"):
+        with pytest.raises(
+            ValueError, match=r"^image: .*huge\.png' is too large a picture; expected at most 50 pixels"
+        ):
             as_picture(path)
 
 
@@ -188,3 +195,58 @@ def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
         as_picture(tmp_path / "none.png")
     with pytest.raises(IsADirectoryError, match=r"^image: .* is a folder"):
         as_picture(str(tmp_path))
+
+
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n"
+
+
+@pytest.mark.parametrize(
+    "use", [as_picture, read_image, hm.saliency, lambda path: hm.match_images(path, RGB)]
+)
+def test_a_file_that_would_start_another_program_is_refused_whatever_its_name(tmp_path, monkeypatch, use):
+    started = []
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: started.append("Ghostscript"))
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(EPS)
+    with pytest.raises(
+        ValueError, match=r"^(image|left): cannot read .*photo\.jpg' as a picture: its format is none"
+    ):
+        use(path)
+    assert started == []
+
+
+def test_no_decoder_but_the_listed_ones_sees_a_file(tmp_path, monkeypatch):
+    Image.init()
+    asked = []
+
+    def spied(name):
+        factory, accept = Image.OPEN[name]
+
+        def looks(start):
+            asked.append(name)
+            return accept(start) if accept else True
+
+        return factory, looks
+
+    monkeypatch.setattr(Image, "OPEN", {name: spied(name) for name in Image.OPEN})
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(EPS)
+    with pytest.raises(ValueError, match="its format is none of"):
+        read_image(path)
+    assert asked
+    assert set(asked) <= set(images.FORMATS)
+
+
+def test_pictures_are_opened_in_one_place():
+    """Wherever else Pillow (or what calls it) opens a file, no list of formats and no limit would hold."""
+    source = Path(images.__file__).parent
+    opening = re.compile(r"\b(pillow|Image|PIL\.Image)\.open\(|\bimread\(|ImageFile\.Parser|ImageReader")
+    found = [path.name for path in sorted(source.rglob("*.py")) if opening.search(path.read_text("utf-8"))]
+    assert found == ["images.py"]
+
+
+def test_a_pipe_is_no_picture(tmp_path):
+    path = tmp_path / "photo.png"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"^image: .*photo\.png' is a device or a pipe"):
+        read_image(path)

@@ -2,14 +2,22 @@
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from hypermodes.files import replacing
+
+FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP", "PPM")
+"""What a picture file may be inside, whatever its name says. Other decoders of Pillow start other programs
+(EPS: Ghostscript), or are hardly ever used and seldom looked after."""
+MOST_PIXELS = 100 * 10**6
+"""Pixels of a picture that is read from a file: a small file can claim to be a picture that fills memory."""
 
 _SHAPES = "(h, w), or (h, w, channels) with 1 to 4 channels: grey, grey + alpha, RGB, RGBA"
 
@@ -51,8 +59,9 @@ def as_picture(image: Any, *, longest: int | None = None) -> Picture:
     ----------
     image : array, path, or Pillow image
         Arrays are (h, w) or (h, w, channels) with one to four channels: grey, grey + alpha, RGB, RGBA; truth
-        values, bytes, 16-bit numbers, whole numbers from 0 to 255, or floats from 0 to 1. Of files, whatever
-        Pillow reads, turned upright as their camera says; of several frames, the first.
+        values, bytes, 16-bit numbers, whole numbers from 0 to 255, or floats from 0 to 1. Files are PNG,
+        JPEG, WebP, TIFF, GIF, BMP or PPM of at most 100 million pixels, turned upright as their camera says;
+        of several frames, the first.
     longest : int, optional
         Pictures with a longer side than this are made smaller, before anything else is done to them.
 
@@ -77,25 +86,40 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         raise FileNotFoundError(f"image: there is no file {name!r}")
     if Path(path).is_dir():
         raise IsADirectoryError(f"image: {name!r} is a folder; expected a picture file")
+    if not Path(path).is_file():
+        raise OSError(f"image: {name!r} is a device or a pipe; expected a picture file")
+    with open_picture("image", name, path) as opened:
+        return _pixels(opened)
+
+
+@contextmanager
+def open_picture(argument: str, name: str, file: str | os.PathLike[str] | IO[bytes]) -> Iterator[Any]:
+    """Open a picture with Pillow: the only place where that is done, so that the limits hold everywhere.
+
+    Whatever goes wrong in the block, where the pixels are decoded, is one line about ``argument``.
+    """
     pillow = pillow_image()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", pillow.DecompressionBombWarning)
-            warnings.filterwarnings("ignore", category=UserWarning)  # odd metadata is no concern of ours
-            with pillow.open(path) as opened:
-                opened.load()
-                return _pixels(opened)
-    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning):
-        limit = f"{pillow.MAX_IMAGE_PIXELS:,} pixels"
+            warnings.simplefilter("ignore")  # odd metadata is no concern of ours, and size is checked here
+            with pillow.open(file, formats=FORMATS) as opened:
+                width, height = opened.size
+                if width * height > MOST_PIXELS:
+                    raise pillow.DecompressionBombError
+                yield opened
+    except pillow.DecompressionBombError:
         raise ValueError(
-            f"image: {name!r} is too large to be read; expected at most {limit}, or an array"
+            f"{argument}: {name!r} is too large a picture; expected at most {MOST_PIXELS:,} pixels"
         ) from None
     except PermissionError as error:
-        raise PermissionError(f"image: cannot read {name!r}: {error.strerror}") from None
+        raise PermissionError(f"{argument}: cannot read {name!r}: {error.strerror}") from None
+    except MemoryError:
+        raise
     except Exception as error:  # a damaged file makes decoders raise almost anything
         unknown = type(error).__name__ == "UnidentifiedImageError"
-        reason = "its format is not known" if unknown else "it is damaged"
-        raise ValueError(f"image: cannot read {name!r} as a picture: {reason}") from None
+        known = f"its format is none of {', '.join(FORMATS)}"
+        reason = known if unknown else "it is damaged"
+        raise ValueError(f"{argument}: cannot read {name!r} as a picture: {reason}") from None
 
 
 def write_png(path: str | os.PathLike[str], pixels: np.ndarray) -> None:

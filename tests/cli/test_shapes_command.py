@@ -214,7 +214,7 @@ def test_pictures_that_are_none_are_named_and_older_files_stay(fails, folder, tm
     out = saved(tmp_path / "out", [], [])
     (out / "groups.csv").write_text("older")
     (bad / "x.png").write_text("no picture")
-    assert "'x.png' as a picture: its format is not known" in fails("shapes", bad, "--out", out)
+    assert "'x.png' as a picture: its format is none of PNG" in fails("shapes", bad, "--out", out)
     Image.new("L", (8, 8)).save(bad / "x.png")
     assert "'x.png' has no shape in it" in fails("shapes", bad, "--out", out)
     assert [path.name for path in out.iterdir()] == ["groups.csv"]

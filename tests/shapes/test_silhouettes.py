@@ -138,11 +138,11 @@ def said(path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "its format is not known"),
-        (b"hello", "its format is not known"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "its format is not known"),
-        (png_of_size(10**5, 10**5), "is too large; "),
-        (png_of_size(9_000, 9_000), "is too large; expected at most 64 million pixels"),
+        (b"", "its format is none of PNG, JPEG"),
+        (b"hello", "its format is none of PNG, JPEG"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "its format is none of PNG, JPEG"),
+        (png_of_size(10**5, 10**5), "is too large a picture; "),
+        (png_of_size(11_000, 11_000), "is too large a picture; expected at most 100,000,000 pixels"),
         (png_of_size(50, 50), "it is damaged"),
     ],
 )

@@ -1,7 +1,6 @@
 """Silhouettes from pictures: a folder of them or a zip file, each turned into a mask."""
 
 import os
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,13 +11,10 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from hypermodes.images import pillow_image
+from hypermodes.images import open_picture
 
 SUFFIXES = (".png", ".bmp", ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".pbm")
-# What these files may be inside, whatever their names say: other decoders of Pillow run other programs.
-_FORMATS = ("PNG", "BMP", "GIF", "JPEG", "TIFF", "PPM")
 _LARGEST_FILE = 64 * 2**20  # bytes of one picture, as it is inside a zip file
-_LARGEST_PICTURE = 64 * 10**6  # pixels
 
 
 class Silhouette(NamedTuple):
@@ -66,7 +62,7 @@ def read_silhouettes(path: str | os.PathLike[str]) -> Silhouettes:
     may be bright on dark or dark on bright: what most of the margin of the picture is made of is background.
 
     Files that do not end like pictures are left out, and so are hidden ones. Nothing of a zip file is written
-    to disk; its pictures are read one at a time, up to 64 MB and 64 million pixels each.
+    to disk; its pictures are read one at a time, up to 64 MB and 100 million pixels each.
     """
     source = Path(path)
     if not source.exists():
@@ -126,24 +122,8 @@ def _content(source: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
 
 
 def _read(name: str, file: Path | IO[bytes]) -> Silhouette:
-    pillow = pillow_image()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd metadata is no concern of ours, and size is checked here
-            with pillow.open(file, formats=_FORMATS) as picture:
-                width, height = picture.size
-                if width * height > _LARGEST_PICTURE:
-                    raise pillow.DecompressionBombError
-                mask = _mask(picture)
-    except pillow.DecompressionBombError:
-        limit = f"{_LARGEST_PICTURE // 10**6} million pixels"
-        raise ValueError(f"path: the picture {name!r} is too large; expected at most {limit}") from None
-    except PermissionError as error:
-        raise PermissionError(f"path: cannot read {name!r}: {error.strerror}") from None
-    except Exception as error:  # a damaged file makes decoders raise almost anything
-        unknown = type(error).__name__ == "UnidentifiedImageError"
-        reason = "its format is not known" if unknown else "it is damaged"
-        raise ValueError(f"path: cannot read {name!r} as a picture: {reason}") from None
+    with open_picture("path", name, file) as picture:
+        mask = _mask(picture)
     if not mask.any():
         raise ValueError(f"path: the picture {name!r} has no shape in it, all of it is of one kind")
     return Silhouette(name, mask)

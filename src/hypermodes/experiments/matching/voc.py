@@ -21,6 +21,7 @@ from hypermodes.experiments.matching.experiment import Experiment, Part
 from hypermodes.experiments.matching.journal import Run
 from hypermodes.experiments.matching.problems import Problem, data_folder, even_draws, shuffled
 from hypermodes.experiments.reports import markdown
+from hypermodes.images import as_picture
 
 FOLDER = "pascal_voc_keypoints"
 GROUPS = {
@@ -102,11 +103,11 @@ def corners(instance: Instance) -> np.ndarray:
 @lru_cache(maxsize=256)
 def _corners(path: Path, box: tuple[float, float, float, float]) -> np.ndarray:
     try:
+        from skimage.color import rgb2gray
         from skimage.feature import corner_harris, corner_peaks
-        from skimage.io import imread
     except ImportError:
         raise ImportError("corners of images need scikit-image; install hypermodes[images]") from None
-    image = imread(path, as_gray=True)
+    image = rgb2gray(as_picture(path).rgb)
     x, y, width, height = (int(part) for part in box)
     x, y = max(x, 0), max(y, 0)
     part = image[y : y + height, x : x + width]
