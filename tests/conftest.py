@@ -26,15 +26,3 @@ def data_folder() -> Path:
     if not Path(folder).is_dir():
         pytest.skip(f"HYPERMODES_DATA is {folder!r}, which is not a folder")
     return Path(folder)
-
-
-def pytest_configure(config):
-    """Throw compiled kernels away when a source of theirs is newer.
-
-    numba looks at the file of the kernel that is called, not at those of the functions it calls.
-    """
-    folder = Path(__file__).parent.parent / "src" / "hypermodes" / "_kernels"
-    newest = max(path.stat().st_mtime for path in folder.glob("*.py"))
-    for compiled in (folder / "__pycache__").glob("*.nb[ci]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """Two closed outlines laid along each other: dynamic time warping within a band around a given rotation."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 FAR = np.float32(1e30)

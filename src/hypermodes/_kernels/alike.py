@@ -1,8 +1,8 @@
 """Which of many lists are equal: hyperedges that are twins, starts that came to the same support."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import OPTIONS
 
 NOTHING = np.zeros(0, np.bool_)

@@ -5,8 +5,8 @@ A candidate c pairs point left[c] of one set with point right[c] of another. Twi
 """
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 

@@ -1,8 +1,8 @@
 """Many sparse points (see `batch.Points`), copied: some of them, or over hyperedges instead of rows."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import OPTIONS
 
 

@@ -6,7 +6,8 @@ changed in place. Every loop here is compile time that users wait for once: keep
 """
 
 import numpy as np
-from numba import njit
+
+from hypermodes._kernels.compiling import njit
 
 # For functions that only other kernels call: they are kept with those, and nothing else needs a way in. They
 # leave the GIL alone, so that threads share the starts; divisions are NumPy's: no code for exceptions.

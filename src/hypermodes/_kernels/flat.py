@@ -1,8 +1,8 @@
 """Which distinct modes are joined by a flat segment."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import OPTIONS
 from hypermodes._kernels.shifting import payoffs
 

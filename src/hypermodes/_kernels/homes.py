@@ -3,8 +3,8 @@
 from math import log, log1p
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 INSIDE, DEGREE, WORTH, MEMBERS = range(4)  # what is known of a group, side by side: they are read together

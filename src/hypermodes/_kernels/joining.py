@@ -1,8 +1,8 @@
 """Groups join by the largest lift, ties over what their degrees would make by chance, until none is left."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 NOBODY = -1

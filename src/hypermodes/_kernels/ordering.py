@@ -1,8 +1,8 @@
 """Rows and vertices put in an order in which those that meet lie together."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import OPTIONS
 
 NOWHERE = -1

@@ -1,8 +1,8 @@
 """Votes for similarities: two candidates say how one side lies on the other, the rest whether it is so."""
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import OPTIONS
 
 

@@ -5,8 +5,8 @@ who need them: with integer overlaps everyone, with real-valued weights hardly a
 """
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS, density_of, refresh, trim
 from hypermodes._kernels.shifting import dense_face, members, payoffs
 

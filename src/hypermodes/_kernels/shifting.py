@@ -9,8 +9,8 @@ array is never None it does not see. Hence both: each kind of graph is compiled 
 """
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS, density_of, infect, multiply, refresh, settle, trim
 
 CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, OPEN, STOPPED = range(7)

@@ -7,8 +7,8 @@ understand it hands back as a span, for Python to read.
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 Names = namedtuple("Names", "slots entries count")

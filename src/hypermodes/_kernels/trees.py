@@ -5,8 +5,8 @@ highest level down, so children come before their parents.
 """
 
 import numpy as np
-from numba import njit
 
+from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
 
