@@ -156,7 +156,7 @@ def test_as_many_groups_as_are_wanted(labels, folder):
 
 def test_distances_are_kept_and_used_again(run, folder, tmp_path, monkeypatch):
     first = run("shapes", folder, "--out", "-", "--cache", tmp_path / "kept")
-    assert list((tmp_path / "kept").rglob("*.npy"))
+    assert list((tmp_path / "kept").rglob("*.block"))
 
     def never(*_):
         raise AssertionError("computed again")
@@ -182,7 +182,7 @@ def test_an_interrupted_command_leaves_what_is_done_and_goes_on_from_there(
     code, out, err = run("shapes", folder, *options)
     assert (code, out, err) == (130, "", "hypermodes: interrupted\n")
     assert not (tmp_path / "out").exists()
-    kept = len(list((tmp_path / "kept").rglob("*.npy")))
+    kept = len(list((tmp_path / "kept").rglob("*.block")))
     assert kept == 2
     assert run("shapes", folder, *options)[0] == 0
     assert len(calls) == 3 + 5 - kept

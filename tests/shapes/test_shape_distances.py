@@ -2,9 +2,12 @@
 
 import errno
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("skimage", reason="scikit-image is not installed: no outlines")
 
@@ -123,7 +126,7 @@ def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypat
 
     with pytest.raises(KeyboardInterrupt):
         shape_distances(contexts, cache=tmp_path, n_jobs=1, progress=stop)
-    kept = sorted(tmp_path.rglob("*.npy"))
+    kept = sorted(tmp_path.rglob("*.block"))
     assert 0 < len(kept) < 5
     kept[0].write_bytes(kept[0].read_bytes()[:50])  # damaged: made again
     calls = []
@@ -144,16 +147,53 @@ def test_an_interrupted_table_goes_on_where_it_was(contexts, tmp_path, monkeypat
 
 
 def test_a_cache_without_room_is_named(contexts, tmp_path, monkeypatch):
-    def full(file, array, **options):
-        file.write(b"half of it")
+    def full(path, content):
+        with open(path, "wb") as file:
+            file.write(content[: len(content) // 2])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(np, "save", full)
+        patched.setattr(Path, "write_bytes", full)
         with pytest.raises(OSError, match=r"^cache: cannot write to '.*': No space left on device; ") as told:
             shape_distances(contexts, cache=tmp_path, n_jobs=1)
     assert str(tmp_path) in str(told.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def kept_block(contexts, tmp_path_factory):
+    """A table, the folder it is kept in, and the only block there."""
+    folder = tmp_path_factory.mktemp("kept")
+    table = shape_distances(contexts[:3], cache=folder, n_jobs=1)
+    (block,) = folder.rglob("*.block")
+    return table, folder, block, block.read_bytes()
+
+
+@given(st.data())
+def test_a_block_with_any_bit_turned_over_is_made_again(contexts, kept_block, data):
+    table, folder, block, content = kept_block
+    bit = data.draw(st.integers(0, 8 * len(content) - 1))
+    damaged = bytearray(content)
+    damaged[bit // 8] ^= 1 << bit % 8
+    block.write_bytes(damaged)
+    np.testing.assert_array_equal(shape_distances(contexts[:3], cache=folder, n_jobs=1), table)
+    assert block.read_bytes() == content
+
+
+@given(st.data())
+def test_a_block_of_any_other_length_is_made_again(contexts, kept_block, data):
+    table, folder, block, content = kept_block
+    block.write_bytes((content + content)[: data.draw(st.integers(0, 2 * len(content)))])
+    np.testing.assert_array_equal(shape_distances(contexts[:3], cache=folder, n_jobs=1), table)
+    assert block.read_bytes() == content
+
+
+def test_a_block_of_other_rows_is_not_taken(tmp_path):
+    """Two blocks of the same size in each other's place: whole, and wrong."""
+    kept = module._Kept(tmp_path, lambda begin: (2, 3))
+    kept.write(0, np.ones((2, 3), np.float32))
+    kept._path(0).rename(kept._path(2))
+    assert kept.read(2) is None
 
 
 @pytest.mark.parametrize("kind", STRANGE)
@@ -162,10 +202,10 @@ def test_what_is_no_plain_file_of_a_cache_is_refused(contexts, tmp_path, kind):
     victim, cache = tmp_path / "victim", tmp_path / "cache"
     victim.write_text("precious")
     shape_distances(contexts[:3], cache=cache)
-    (kept,) = cache.rglob("*.npy")
+    (kept,) = cache.rglob("*.block")
     kept.unlink()
     STRANGE[kind](kept, victim)
-    with pytest.raises(ValueError, match=r"^cache: '.*\.npy' is no file of a cache; expected a folder"):
+    with pytest.raises(ValueError, match=r"^cache: '.*\.block' is no file of a cache; expected a folder"):
         shape_distances(contexts[:3], cache=cache)
     assert victim.read_text() == "precious"
     assert not victim.with_name("nobody").exists()
@@ -179,7 +219,7 @@ def test_nothing_is_written_through_a_link_that_came_later(contexts, tmp_path, m
 
     def put(given, block):
         (folder,) = cache.iterdir()
-        (folder / "rows-0000000.npy").symlink_to(victim)
+        (folder / "rows-0000000.block").symlink_to(victim)
         return compute(given, block)
 
     monkeypatch.setattr(module, "_compared", put)

@@ -166,7 +166,7 @@ class _Kept:
             "shapes": list(shapes.shape),
             "band": BAND,
             "block": _BLOCK,
-            "version": 6,
+            "version": 7,
         }
         key = hashlib.sha256(json.dumps(made_from).encode() + shapes.tobytes()).hexdigest()[:16]
         make_folder(folder, "cache")
@@ -177,25 +177,37 @@ class _Kept:
     def read(self, begin: int) -> np.ndarray | None:
         """A block that is there and whole; None otherwise."""
         check_own("cache", self._path(begin), "cache")
+        shape = self.shape(begin)
+        size = shape[0] * shape[1] * 4
         try:
             with open_plain(self._path(begin)) as file:
-                block = np.lib.format.read_array(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError, MemoryError):
+                stored = file.read(_DIGEST + size + 1)
+        except OSError:
             return None
-        fits = block.shape == self.shape(begin) and block.dtype == np.float32 and np.isfinite(block).all()
-        return block if fits else None
+        digest, content = stored[:_DIGEST], stored[_DIGEST:]
+        if len(content) != size or digest != _digest(begin, content):
+            return None
+        block = np.frombuffer(content, dtype="<f4").reshape(shape)
+        return block if np.isfinite(block).all() else None
 
     def write(self, begin: int, block: np.ndarray) -> None:
         path = self._path(begin)
+        content = block.astype("<f4", copy=False).tobytes()
         with (
             writing_to("cache", self.folder, "; what is there is kept, and the same call goes on from it"),
             replacing(path, follow=False) as temporary,
-            open(temporary, "wb") as file,
         ):
-            np.save(file, block, allow_pickle=False)
+            temporary.write_bytes(_digest(begin, content) + content)
 
     def _path(self, begin: int) -> Path:
-        return self.folder / f"rows-{begin:07d}.npy"
+        return self.folder / f"rows-{begin:07d}.block"
+
+
+_DIGEST = 16  # bytes, before the numbers of a block
+
+
+def _digest(begin: int, content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST, salt=begin.to_bytes(8, "little")).digest()
 
 
 def _checked(contexts: np.ndarray) -> np.ndarray:
