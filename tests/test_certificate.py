@@ -1,13 +1,26 @@
 """Certificates: the verdict on points whose nature is known, and the numbers behind it."""
 
 import dataclasses
+import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import oracles
-from hypermodes import HyperedgeAffinity, MatrixAffinity, Status, certify, find_modes, shift
+from hypermodes import (
+    HyperedgeAffinity,
+    Hypergraph,
+    MatrixAffinity,
+    Seeker,
+    Status,
+    batch,
+    certify,
+    find_modes,
+    shift,
+)
 from hypermodes import certificate as certificate_module
 from hypermodes.certificate import bending, escape_direction
 from hypermodes.simplex import Point
@@ -230,3 +243,89 @@ def test_the_certificate_agrees_with_enumeration_on_the_examples():
         (CONSPIRACY, (0.0, 0.0, 0.5, 0.5)),
     ]:
         assert certified(matrix, *p).holds() == oracles.is_local_maximiser(np.array(matrix), np.array(p))
+
+
+# -- many ties ----------------------------------------------------------------------------------------
+
+
+def crowd(n):
+    """Two {a, b} meet n ties that change nothing together, and three {a, y} that do: for t on those,
+
+    F(0.9 p + 0.1 t) = 0.81 + 0.18 + 0.01 · 4/3 > 1 = F(p).
+    """
+    tails = [edge for i in range(n) for edge in (["a", f"x{i}"], [f"x{i}", f"z{i}"])]
+    return [["a", "y"]] * 3 + [["a", "b"]] * 2 + tails
+
+
+def shared_equally(edges, *members):
+    p = np.array([edge in members for edge in edges], dtype=float)
+    return p / p.sum()
+
+
+@pytest.mark.parametrize("n", [300, 600])  # 600 and 3 ties are more than are examined one by one
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_saddle_among_many_ties_is_no_mode_in_whatever_order(n, turn):
+    edges = crowd(n)[::turn]
+    hypergraph = Hypergraph.from_edges(edges)
+    p = shared_equally(edges, ["a", "b"])
+    matrix = MatrixAffinity(HyperedgeAffinity(hypergraph).matrix())
+    for subject in (hypergraph, matrix):
+        found = certify(subject, p)
+        assert found.is_critical()
+        assert found.ties == n + 3
+        assert found.tie_curvature > 0.01
+        assert not found.holds()
+    pair = [i for i, edge in enumerate(edges) if edge == ["a", "b"]]
+    better = pytest.approx(4 / 3)
+    assert shift(hypergraph, pair).density == better
+    for subject in (hypergraph, matrix):
+        assert Seeker(subject).around(pair[0]).density == better
+        assert find_modes(subject, starts=pair).densities.tolist() == [better]
+
+
+def halves(n):
+    """Two hyperedges of twelve vertices, and n of the 924 halves of these: no two halves tie alike.
+
+    With rates 1/2 the affinity of two hyperedges is what they share. F on the two is 6, and so is the payoff
+    of each half; two of them share 5 vertices at most, so each mix of them lowers F.
+    """
+    ties = [list(half) for half in itertools.islice(itertools.combinations(range(12), 6), n)]
+    return Hypergraph.from_edges([list(range(12))] * 2 + ties, weights=[6, 6] + [3] * n)
+
+
+@pytest.mark.parametrize("n", [300, 512, 513])
+def test_more_different_ties_than_are_examined_are_not_called_harmless(n):
+    hypergraph = halves(n)
+    decided = n <= certificate_module.MAX_TIES
+    found = certify(hypergraph, np.array([0.5, 0.5] + [0.0] * n))
+    assert found.is_critical()
+    assert found.ties == n
+    assert np.isnan(found.tie_curvature) != decided
+    assert found.holds() == found.is_strict() == decided
+    modes = find_modes(hypergraph, starts=[0])
+    for mode in (shift(hypergraph, [0, 1]), Seeker(hypergraph).around(0), modes[0]):
+        assert mode.support.tolist() == [0, 1]
+        assert mode.status is (Status.CERTIFIED if decided else Status.NO_ASCENT)
+        assert mode.certificate.ties == n
+        assert np.isnan(mode.certificate.tie_curvature) != decided
+
+
+@given(tied_hypergraphs(), st.integers(0, 4))
+def test_however_few_kinds_of_ties_are_examined_the_verdict_is_right_or_there_is_none(hypergraph, most):
+    affinity = HyperedgeAffinity(hypergraph)
+    matrix = oracles.affinity_of(hypergraph)
+    assume(matrix.any())
+    with mock.patch.object(certificate_module, "MAX_TIES", most), mock.patch.object(batch, "MAX_TIES", most):
+        for p in oracles.stationary_points(matrix):
+            for subject in (affinity, MatrixAffinity(matrix)):
+                found = certify(subject, p)
+                if found.is_critical() and not np.isnan(found.tie_curvature):
+                    assert found.holds() == oracles.is_local_maximiser(matrix, p)
+        for subject in (hypergraph, MatrixAffinity(matrix)):
+            for mode in find_modes(subject):
+                p = mode.distribution(affinity.n)
+                is_decided = not np.isnan(mode.certificate.tie_curvature)
+                assert mode.status is (Status.CERTIFIED if is_decided else Status.NO_ASCENT)
+                assert mode.certificate.holds() == is_decided
+                assert not is_decided or oracles.is_local_maximiser(matrix, p)
+                assert is_decided != np.isnan(certify(subject, p).tie_curvature)

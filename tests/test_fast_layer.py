@@ -140,6 +140,28 @@ def test_weights_over_twelve_orders_of_magnitude():
     assert_certified(hypergraph, hm.find_modes(hypergraph))
 
 
+def over_many_orders(seed, orders):
+    """A small hypergraph whose weights differ by up to so many orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    n_edges, n_vertices = int(rng.integers(5, 14)), int(rng.integers(4, 9))
+    edges = [
+        rng.choice(n_vertices, size=int(rng.integers(1, min(n_vertices, 5) + 1)), replace=False).tolist()
+        for _ in range(n_edges)
+    ]
+    return hm.Hypergraph.from_edges(edges, weights=10.0 ** rng.uniform(-orders / 2, orders / 2, n_edges))
+
+
+# In the first three a point that holds moves by rounding as long as there are rounds; in the fourth a member
+# has a share of 1e-10, and a hyperedge outside a payoff as much above F as the tolerance allows.
+@pytest.mark.parametrize("seed", [240, 261, 411, 732, *range(20)])
+def test_over_sixteen_orders_of_magnitude_the_two_layers_give_one_verdict(seed):
+    hypergraph = over_many_orders(seed, 16)
+    for mode in hm.find_modes(hypergraph):
+        assert mode.status is hm.Status.CERTIFIED
+        assert mode.certificate.holds()
+        assert certify(hypergraph, mode).holds()
+
+
 def test_twins_share_their_mode_equally():
     hypergraph = hm.Hypergraph.from_edges([[1, 2, 3]] * 5 + [[2, 3, 4]])
     modes = hm.find_modes(hypergraph)

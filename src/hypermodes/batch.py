@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from hypermodes.affinity import Affinity, HyperedgeAffinity
+from hypermodes.certificate import MAX_TIES
 from hypermodes.columns import Held, digest_of, unlocked
 from hypermodes.folder import folder_of, reopen
 from hypermodes.layout import lay_out
@@ -183,10 +184,13 @@ def shift_all(prepared: Prepared, starts: Points, budget: Budget, stop: np.ndarr
         points = _replaced(points, going, examined.points.take(np.flatnonzero(onward & ~spent)))
         notes[unsettled, TIE_CURVATURE] = bend * notes[unsettled, DENSITY]
         critical = notes[unsettled][:, [SPREAD, EXCESS]].max(axis=1) <= budget.tol * notes[unsettled, DENSITY]
-        notes[unsettled[~onward], STATUS] = np.where(critical, shifting.CERTIFIED, shifting.MAX_STEPS)[
-            ~onward
-        ]
-        notes[unsettled[onward & spent], STATUS] = shifting.MAX_ROUNDS
+        decided = np.where(np.isnan(bend), shifting.NO_ASCENT, shifting.CERTIFIED)
+        notes[unsettled[~onward], STATUS] = np.where(critical, decided, shifting.MAX_STEPS)[~onward]
+        if (onward & spent).any():
+            left = unsettled[onward & spent]
+            as_they_are = _examine_block(prepared, points.take(left), budget, stop, settles=False)
+            notes[left, TIE_CURVATURE] = as_they_are.notes[:, 0] * notes[left, DENSITY]
+            notes[left, STATUS] = shifting.MAX_ROUNDS
         unsettled = going
         if unsettled.size:
             moved = _shift_block(prepared, points.take(unsettled), budget, stop, fresh=False)
@@ -220,10 +224,14 @@ def _shift_block(
     return Found(_cut(*found), notes)
 
 
-def _examine_block(prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray) -> Found:
+def _examine_block(
+    prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray, *, settles: bool = True
+) -> Found:
     from hypermodes._kernels.second_order import examine
 
-    bends, *points = examine(*prepared.arrays, prepared.workspace(), *block, budget.tol, stop)
+    bends, *points = examine(
+        *prepared.arrays, prepared.workspace(), *block, budget.tol, MAX_TIES, settles, stop
+    )
     return Found(_cut(*points), bends[:, None])
 
 

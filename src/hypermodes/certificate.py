@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hypermodes.affinity import DENSE_FACE, Affinity, as_affinity, face_of
+from hypermodes.affinity import DENSE_FACE, Affinity, HyperedgeAffinity, as_affinity, face_of
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import unmasked
 from hypermodes.simplex import Point, density, excess, spread, support
 
-_MAX_TIES = 512  # tied hyperedges examined together, strongest first; beyond that the search would dominate
+MAX_TIES = 512  # ties, or else kinds of ties, that are examined together, in the compiled layer as well
+_EQUAL = 1e-10  # payoffs this close, relative to the density, are the same payoff rounded differently
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,10 @@ class Certificate:
     ties: int
     """Hyperedges off the support whose payoff equals F."""
     tie_curvature: float
-    """Largest curvature found towards the ties (the first 512 of them): positive at a saddle. -inf without
-    ties; nan where Eq. (7) fails already, or the support has more than 2048 hyperedges."""
+    """Largest curvature found towards the ties: positive at a saddle. -inf without ties; nan where Eq. (7)
+    fails already, or where it was not decided: more than 512 different hyperedges tie (those that nothing in
+    the support and no other tie tells apart count as one), or the support has more than 2048 hyperedges,
+    where `certify` does not look at ties. What was not decided does not hold."""
 
     tol: float = 1e-9
     """The tolerance, relative to the density, that ties were told by and that the verdicts below use."""
@@ -75,7 +78,8 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
     Notes
     -----
     First order: one product. Second order, where the first holds: one symmetric eigenproblem of the size
-    of the support, and if hyperedges tie, one dense block of them.
+    of the support, and if hyperedges tie, one dense block of them, or of their kinds
+    (departures.md#certificate).
     """
     affinity = as_affinity(subject)
     if not isinstance(point, Point):
@@ -204,20 +208,25 @@ class _Escape(NamedTuple):
 
 
 def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) -> _Escape:
-    """Look for a move that admits tied hyperedges and bends F upwards.
+    """Look for a move that admits tied hyperedges and bends F upwards; nan if that is not decided.
 
     To admit the mix t of ties is to move along t - p, answered by the best response inside the
     support, which turns the question into a small quadratic form in t ≥ 0 (a Schur complement). A
-    flat direction of the support that changes the payoff of a tie is an answer by itself.
+    flat direction of the support that changes the payoff of a tie is an answer by itself. Of very many
+    ties, those of one kind take part equally: no other mix of them is better.
     """
     tied = ties(point, tol)
     if tied.size == 0:
         return _Escape(-np.inf, None)
     inside = support(point.p)
+    kind, first, own = np.arange(tied.size), np.arange(tied.size), None
+    if tied.size > MAX_TIES:
+        kind, first, own = _kinds(affinity, tied, inside)
+        if first.size > MAX_TIES:
+            return _Escape(np.nan, None)
+    chosen = tied[first]
     limit = tol * density(point)
-    if tied.size > _MAX_TIES:
-        tied = tied[:_MAX_TIES]
-    coupling = (affinity.block(tied, inside)) @ bend.vectors  # payoff a unit of each face move brings a tie
+    coupling = (affinity.block(chosen, inside)) @ bend.vectors  # payoff a unit of each face move brings a tie
     flat = bend.flat
     pull = np.abs(coupling[:, flat])
     if pull.max(initial=0.0) > np.sqrt(limit * density(point)):  # a slope, not a curvature: its square counts
@@ -226,13 +235,54 @@ def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) ->
         return _Escape(float(pull[j, k]), _embedded(affinity.n, inside, move))
     bent, curved = coupling[:, ~flat], bend.values[~flat]
     value = density(point)
-    # (e_j - p)ᵀ M (e_k - p) = M_jk - F, because every tie has payoff F.
-    form = affinity.restrict(tied) - value - (bent / curved) @ bent.T
+    among = affinity.restrict(chosen)
+    if own is not None:
+        np.fill_diagonal(among, own)
+    # (e_j - p)ᵀ M (e_k - p) = M_jk - F, because every tie has payoff F; or more, within the tolerance.
+    above = np.where(point.payoff[chosen] > value * (1 + _EQUAL), point.payoff[chosen] - value, 0.0)
+    form = among - value - (above[:, None] + above) - (bent / curved) @ bent.T
     t = _steepest_mix(form, limit)
     answer = -bend.vectors[:, ~flat] @ ((t @ bent) / curved)
     direction = _embedded(affinity.n, inside, answer - point.p[inside])
-    direction[tied] = t
+    direction[tied] = (t / np.bincount(kind))[kind]
     return _Escape(float(t @ form @ t), direction)
+
+
+def _kinds(
+    affinity: Affinity, tied: np.ndarray, inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Kind of each tie, the first tie of each kind, and the affinity of each kind in equal parts to itself.
+
+    Two ties are of one kind if no member and no other tie tells them apart. Of hyperedges: they have the same
+    rate, the same affinity to each member, and the same vertices, those that no other tie has not counting.
+    """
+    kind = np.full(tied.size, -1)
+    first: list[int] = []
+    common: list[float] = []  # the affinity of two of a kind
+    if isinstance(affinity, HyperedgeAffinity):
+        known: dict[tuple[float, bytes, bytes], int] = {}
+        incidence = affinity.hypergraph.incidence[:, tied]
+        is_shared = np.bincount(incidence.indices, minlength=incidence.shape[0]) > 1
+        for j, to_members in enumerate(affinity.block(tied, inside)):
+            vertices = incidence.indices[incidence.indptr[j] : incidence.indptr[j + 1]]
+            vertices, rate = np.sort(vertices[is_shared[vertices]]), float(affinity.rate[tied[j]])
+            kind[j] = known.setdefault((rate, vertices.tobytes(), to_members.tobytes()), len(first))
+            if kind[j] == len(first):
+                first.append(j)
+                common.append(2 * rate * vertices.size)
+    else:
+        near = np.hstack((affinity.restrict(tied), affinity.block(tied, inside)))
+        for j, row in enumerate(near):
+            if kind[j] >= 0 or len(first) > MAX_TIES:
+                continue
+            left = np.flatnonzero(kind < 0)
+            same = near[left] == row
+            same[:, j] = same[np.arange(left.size), left] = True  # what the two have in common
+            alike = left[same.all(axis=1)]
+            kind[alike] = len(first)
+            first.append(j)
+            common.append(row[alike].max())
+    return kind, np.array(first), np.array(common) * (1 - 1 / np.bincount(kind[kind >= 0]))
 
 
 def _steepest_mix(form: np.ndarray, limit: float) -> np.ndarray:

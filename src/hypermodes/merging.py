@@ -34,7 +34,7 @@ def distinct(
     """Take flat results for one as well; the modes by falling density, and the mode of each start."""
     from hypermodes._kernels import shifting
 
-    points, notes = gathered.found
+    points, notes = _judged(prepared, gathered.found, budget)
     group = _flat_groups(prepared, points, notes, budget.tol)
     leader = np.arange(group.size)
     if group.max(initial=-1) + 1 < group.size:
@@ -46,6 +46,29 @@ def distinct(
     rank[group[leader]] = np.arange(leader.size)
     start_mode = np.append(rank[group], -1)[gathered.which]
     return as_table(prepared, Found(points.take(leader), notes[leader]), budget, n_jobs), start_mode
+
+
+def _judged(prepared: Prepared, found: Found, budget: Budget) -> Found:
+    """Certify what holds although its rounds were spent: rounding kept it going, and it was there already."""
+    from hypermodes._kernels import shifting
+
+    points, notes = found
+    limit = budget.tol * notes[:, DENSITY]
+    holds = (notes[:, STATUS] == shifting.MAX_ROUNDS) & (notes[:, TIE_CURVATURE] <= limit)
+    holds &= _is_critical(notes, budget.tol)
+    if not holds.any():
+        return found
+    left = np.flatnonzero(holds)
+    seen = with_curvatures(prepared, Found(points.take(left), notes[left])).notes
+    notes = notes.copy()
+    notes[left] = seen
+    notes[left[seen[:, CURVATURE] <= limit[left]], STATUS] = shifting.CERTIFIED
+    return Found(points, notes)
+
+
+def _is_critical(notes: np.ndarray, tol: float) -> np.ndarray:
+    """Eq. (7), to first order."""
+    return notes[:, [SPREAD, EXCESS]].max(axis=1, initial=0.0) <= tol * notes[:, DENSITY]
 
 
 def _flat_groups(prepared: Prepared, points: Points, notes: np.ndarray, tol: float) -> np.ndarray:
@@ -88,8 +111,8 @@ def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | Non
     """Write modes of classes as modes of hyperedges, with their certificates."""
     from hypermodes._kernels.copying import over_members
 
-    points, notes = with_curvatures(prepared, found, n_jobs)
-    critical = notes[:, [SPREAD, EXCESS]].max(axis=1, initial=0.0) <= budget.tol * notes[:, DENSITY]
+    points, notes = with_curvatures(prepared, _judged(prepared, found, budget), n_jobs)
+    critical = _is_critical(notes, budget.tol)
     members_ptr, members = prepared.members
     ptr, edges, weights = over_members(*points, members_ptr, members)
     owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
@@ -115,5 +138,6 @@ def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | Non
     )
 
 
-_CODES = (Status.CERTIFIED, Status.ISOLATED, Status.MAX_ROUNDS, Status.MAX_STEPS, Status.MAX_SUPPORT)
-_STATUS = np.array([status.name for status in _CODES], dtype="U12")
+# In the order in which the kernels number them.
+_CODES = ("CERTIFIED", "ISOLATED", "MAX_ROUNDS", "MAX_STEPS", "MAX_SUPPORT", "NO_ASCENT")
+_STATUS = np.array([Status[name].name for name in _CODES], dtype="U12")

@@ -30,7 +30,7 @@ class Status(Enum):
     MAX_ROUNDS = "Stopped after max_rounds climbs; the certificate shows how far off it is."
     MAX_STEPS = "A climb did not settle within max_steps; the certificate shows how far off it is."
     MAX_SUPPORT = "The support reached max_support hyperedges; the certificate shows how far off it is."
-    NO_ASCENT = "The expansion found no step to make although the certificate does not hold."
+    NO_ASCENT = "No step that raises the density was found, although the certificate does not hold."
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ from hypermodes.gathering import Gathered
 KEPT: Final = "; what is there is kept, and the same call with resume=True goes on from it"
 _FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
-_FINISHED: Final = range(5)  # statuses that a start may end with, of those in `_kernels.shifting`
+_FINISHED: Final = range(6)  # statuses that a start may end with, of those in `_kernels.shifting`
 _ROUNDING: Final = 1e-9  # by which shares may miss 1
 _TRIES: Final = 10  # to lock a file that is removed meanwhile
 _LONGEST_HOLDER: Final = 200  # bytes that a lock may say of its holder

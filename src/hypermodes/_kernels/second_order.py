@@ -7,10 +7,9 @@ who need them: with integer overlaps everyone, with real-valued weights hardly a
 import numpy as np
 
 from hypermodes._kernels.compiling import njit
-from hypermodes._kernels.faces import INNER, OPTIONS, density_of, refresh, trim
-from hypermodes._kernels.shifting import dense_face, members, payoffs
-
-MAX_TIES = 256  # tied rows examined together
+from hypermodes._kernels.faces import EQUAL, INNER, OPTIONS, density_of, refresh, trim
+from hypermodes._kernels.shifting import DUST, dense_face, members, payoffs
+from hypermodes._kernels.tied import kinds_of_ties, spread_over_kinds
 
 
 @njit(**INNER)
@@ -282,8 +281,11 @@ def steepest_mix(form, best, limit):
 
 
 @njit(**INNER)
-def _escape(face, p, m, value, tol):
-    """Largest curvature found towards the ties (rows m … w-1 of the face); p moves if it is positive."""
+def _escape(face, p, m, above, value, tol):
+    """Largest curvature found towards the ties (rows m … w-1 of the face); p moves if it is positive.
+
+    `above` is by how much the payoff of each tie exceeds F, within the tolerance.
+    """
     w = p.size
     limit = tol * value
     inside = np.empty(m, np.int64)
@@ -317,7 +319,7 @@ def _escape(face, p, m, value, tol):
         bent = np.empty((w - m, w - m))
         for j in range(w - m):
             for i in range(w - m):
-                bent[j, i] = face[m + j, m + i] - value
+                bent[j, i] = face[m + j, m + i] - value - (above[j] + above[i])
                 for k in range(rank):
                     bent[j, i] += pull[j, k] * pull[i, k]
         found = steepest_mix(bent, mix, limit)
@@ -348,16 +350,18 @@ def _escape(face, p, m, value, tol):
 
 
 @njit(**OPTIONS)
-def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, stop):
+def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, most_ties, settles, stop):
     """Settle each point exactly, and look for a way on: upward curvature of the face, or towards ties.
 
-    Points are (ptr, rows, shares) and come back in the same form. What is found is positive where the point
-    has moved and is to be shifted on, and otherwise the largest curvature towards its ties (-inf without).
+    A point that is not to be settled is taken as it is: only the ties are looked at. Points are (ptr, rows,
+    shares) and come back in the same form. What is found is positive where the point has moved and is to be
+    shifted on, and otherwise the largest curvature towards its ties (-inf without; nan where more than
+    `most_ties` of them differ: that is not decided).
     """
     n = ptr.size - 1
     found = np.empty(n)
     new_ptr = np.zeros(n + 1, np.int64)
-    room = ptr[n] + n * MAX_TIES  # a point keeps what it has, at most, and takes in its ties
+    room = ptr[n] + n * most_ties  # a point keeps what it has, at most, and takes in its ties
     new_rows, new_shares = np.empty(room, np.int64), np.empty(room)
     for i in range(n):
         if stop[0]:
@@ -366,30 +370,51 @@ def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, stop):
         payoff = np.empty(p.size)
         face = dense_face(graph, rate, entries, work, support)
         refresh(face, p, payoff)
-        found[i] = settle_any(face, p, payoff, tol) - 0.5
-        trim(p, payoff, tol)
-        support, p = members(support, p)
+        found[i] = -0.5
+        if settles:
+            found[i] += settle_any(face, p, payoff, tol)
+            trim(p, payoff, DUST)
+            support, p = members(support, p)
         if found[i] < 0.0:  # nothing to settle: what is left are the ties
             touched = payoffs(graph, rate, entries, work, support, p)
             value = 0.0
             for a in range(support.size):
                 value += p[a] * work.reward[support[a]]
-            rows, q = np.empty(support.size + MAX_TIES, np.int64), np.zeros(support.size + MAX_TIES)
             m = support.size
+            rows, above = np.empty(touched, np.int64), np.zeros(touched)  # members are among them
             for a in range(m):
-                rows[a], q[a] = support[a], p[a]
+                rows[a] = support[a]
             w = m
             for c in range(touched):
                 j = work.row_list[c]
-                tied = work.place_stamp[j] != work.stamp[0] and work.reward[j] >= value * (1.0 - tol)
-                if tied and w < rows.size:
+                if work.place_stamp[j] != work.stamp[0] and work.reward[j] >= value * (1.0 - tol):
                     rows[w] = j
+                    if work.reward[j] > value * (1.0 + EQUAL):
+                        above[w - m] = work.reward[j] - value
                     w += 1
-            found[i] = -np.inf
-            if w > m:
-                rows, q = rows[:w], q[:w]
-                found[i] = _escape(dense_face(graph, rate, entries, work, rows), q, m, value, tol) / value
+            rows = rows[:w]
+            found[i] = -np.inf if w == m else np.nan
+            if m < w <= m + most_ties:
+                q = np.zeros(w)
+                for a in range(m):
+                    q[a] = p[a]
+                face = dense_face(graph, rate, entries, work, rows)
+                found[i] = _escape(face, q, m, above, value, tol) / value
                 support, p = members(rows, q)
+            elif w > m:
+                kind, first, own = kinds_of_ties(graph, rate, entries, work, rows, m, most_ties)
+                if first.size <= most_ties:
+                    chosen, q = np.empty(m + first.size, np.int64), np.zeros(m + first.size)
+                    for a in range(m):
+                        chosen[a], q[a] = support[a], p[a]
+                    for k in range(first.size):
+                        chosen[m + k], above[k] = rows[m + first[k]], above[first[k]]  # first[k] >= k
+                    face = dense_face(graph, rate, entries, work, chosen)
+                    for k in range(first.size):
+                        face[m + k, m + k] = own[k]
+                    found[i] = _escape(face, q, m, above, value, tol) / value
+                    rows, q = spread_over_kinds(graph.twins, rows, m, kind, q, most_ties)
+                    support, p = members(rows, q)
         new_ptr[i + 1] = new_ptr[i] + support.size
         for a in range(support.size):
             new_rows[new_ptr[i] + a] = support[a]

@@ -13,7 +13,7 @@ import numpy as np
 from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS, density_of, infect, multiply, refresh, settle, trim
 
-CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, OPEN, STOPPED = range(7)
+CERTIFIED, ISOLATED, MAX_ROUNDS, MAX_STEPS, MAX_SUPPORT, NO_ASCENT, OPEN, STOPPED = range(8)
 ONE = np.uint64(1)
 DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
 
