@@ -268,6 +268,38 @@ def pids(client):
     return list(client.run(os.getpid).values())
 
 
+def unpicklable_metric():
+    """As users write them in a notebook: a function that counts, and guards its count."""
+    lock = threading.Lock()
+
+    def metric(a, b):
+        with lock:
+            return float(np.abs(a - b).sum())
+
+    return metric
+
+
+UNSENT = (
+    r"^client: what the workers need cannot be sent to them \(.*\); expected a metric, if it is a "
+    "function, that holds no locks, open files or connections$"
+)
+
+
+def test_a_metric_that_cannot_be_sent_is_one_line(client):
+    points = np.random.default_rng(0).random((60, 2))
+    with pytest.raises(ValueError, match=UNSENT) as told:
+        hm.cluster_points(points, metric=unpicklable_metric(), client=client)
+    assert "'_thread.lock' object" in str(told.value)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_a_metric_that_joblib_cannot_send_is_one_line(backend):
+    joblib = pytest.importorskip("joblib")
+    points = np.random.default_rng(0).random((60, 2))
+    with joblib.parallel_config(backend, n_jobs=2), pytest.raises(ValueError, match=UNSENT):
+        hm.cluster_points(points, metric=unpicklable_metric(), client="joblib")
+
+
 def test_a_local_cluster_is_reached_from_this_machine_alone(client):
     psutil = pytest.importorskip("psutil")  # Dask needs it as well
     assert set(client.ncores().values()) == {1}

@@ -523,7 +523,7 @@ def test_a_file_is_no_folder(hypergraph, tmp_path):
 
 @pytest.mark.parametrize("results", [5, True, b"run", "", ["run"]])
 def test_what_is_no_path_is_refused(hypergraph, results):
-    with pytest.raises(ValueError, match="results: expected the path of a folder, as text or a Path; got"):
+    with pytest.raises(ValueError, match="results: expected a path, as text or a Path; got"):
         hm.find_modes(hypergraph, results=results)
 
 

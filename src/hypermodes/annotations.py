@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hypermodes import labels as names
+from hypermodes.json_text import json_text
 
 DIRECTIONS = (None, "head", "tail")
 """What the numbers 0, 1, 2 of `Records.directions` mean."""
@@ -237,7 +238,7 @@ class Annotations:
             "aside": self.aside,
         }
         try:
-            text = json.dumps(plain, ensure_ascii=False, allow_nan=False).encode()
+            text = json_text(plain).encode()
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"annotations: can only save attributes that are JSON values: {error}") from None
         arrays[_PREFIX + "json"] = np.frombuffer(text, dtype=np.uint8)

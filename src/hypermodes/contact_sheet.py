@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hypermodes.files import replacing
+from hypermodes.files import as_path, replacing
 from hypermodes.images import pillow_image
 from hypermodes.result import counted
 from hypermodes.shape_groups import ShapeGroups
@@ -63,7 +63,7 @@ def write_contact_sheet(path: str | os.PathLike[str], found: ShapeGroups, title:
 
     Each file is written all at once or not at all.
     """
-    target = Path(path)
+    target = as_path("path", path)
     pages = contact_sheet(found, title)
     written = []
     for k, pixels in enumerate(pages):

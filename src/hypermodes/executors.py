@@ -11,6 +11,7 @@ from contextlib import ContextDecorator, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from pickle import PicklingError
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -151,6 +152,21 @@ class _Elsewhere:
         raise NotImplementedError
 
 
+@contextmanager
+def _sendable() -> Iterator[None]:
+    """Say in one line that what blocks share cannot be had by other processes."""
+    try:
+        yield
+    except (PicklingError, AttributeError, TypeError) as error:
+        if "pickle" not in str(error):  # only so do objects that cannot be pickled say it
+            raise
+        reason = " ".join(str(error.__cause__ or error).split())
+        raise ValueError(
+            f"client: what the workers need cannot be sent to them ({reason}); expected a metric, if it is a "
+            "function, that holds no locks, open files or connections"
+        ) from None
+
+
 def _shift(prepared: Prepared, job: tuple[np.ndarray | range, Budget]) -> Gathered:
     """Shift a block, and look at the curvatures of what it came to: else the client would have all of them.
 
@@ -177,14 +193,15 @@ class Joblib(_Elsewhere):
         run = uuid4().hex
         tasks = (delayed(_remembered)(run, function, shared, k, job) for k, job in jobs)
         try:
-            try:
-                parallel = Parallel(return_as="generator_unordered")
-            except ValueError:  # a backend that gives lists only, such as multiprocessing
-                with Parallel() as parallel:
-                    while several := parallel(islice(tasks, _A_LIST * effective_n_jobs())):
-                        yield from several
-            else:
-                yield from parallel(tasks)
+            with _sendable():
+                try:
+                    parallel = Parallel(return_as="generator_unordered")
+                except ValueError:  # a backend that gives lists only, such as multiprocessing
+                    with Parallel() as parallel:
+                        while several := parallel(islice(tasks, _A_LIST * effective_n_jobs())):
+                            yield from several
+                else:
+                    yield from parallel(tasks)
         finally:
             _KEPT.pop(run, None)  # the work may have been done in this process
 
@@ -217,7 +234,7 @@ class Dask(_Elsewhere):
         self, function: Callable[[Shared, In], Out], shared: Shared, jobs: Iterable[tuple[int, In]]
     ) -> Generator[tuple[int, Out], None, None]:
         """Do them on the workers."""
-        with self.connected() as executor:
+        with self.connected() as executor, _sendable():
             yield from _clusters().each(executor.client, function, shared, jobs)
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import io
 import os
 import stat
 import struct
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, BinaryIO, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -25,37 +26,95 @@ LARGEST = 2**30
 """Bytes that a compressed file may unpack to, if nothing else is said."""
 
 
+def as_path(name: str, given: Any) -> Path:
+    """The path that is meant. Truth values and numbers, which `open` takes for open files, are refused."""
+    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ValueError(f"{name}: expected a path, as text or a Path; got {given!r}")
+    return Path(text)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, follow: bool = True, lasting: bool = False) -> Iterator[Path]:
     """Give a temporary path beside ``path``; it takes the place of ``path`` when the block ends well.
 
     If the block raises, or is interrupted, ``path`` is as it was and nothing is left beside it. A link stays
-    a link to what is written; without ``follow`` it is replaced, and what it points at is left alone. With
-    ``lasting`` the disk has all of it before it goes on, so that it outlives a loss of power.
+    a link to what is written; without ``follow`` it is replaced, and what it points at is left alone. A file
+    keeps its owner and who may read and write it; one that nobody may write to is refused. With ``lasting``
+    the disk has all of it before it goes on, so that it outlives a loss of power.
     """
-    target = _target(path, follow)
-    if target.is_dir() and not target.is_symlink():
-        raise IsADirectoryError(
-            f"path: {os.fspath(path)!r} is a folder; expected the name of a file to write"
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"path: cannot write {os.fspath(path)!r}, there is no folder {str(target.parent)!r}"
-        )
-    temporary = target.parent / f".{target.name}.{uuid4().hex[:12]}{target.suffix}"
+    shown = os.fspath(as_path("path", path))
+    with _explained(shown):
+        target = _target(shown, follow)
+        before = _to_replace(target)
+        temporary = beside(target)
+        # Not by mkstemp, which makes files private; what is to replace one that is private, always is.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if before else 0o666))
     try:
-        temporary.open("xb").close()  # not by mkstemp, which makes files private
-    except OSError as error:
-        raise type(error)(f"path: cannot write {os.fspath(path)!r}: {error.strerror}") from None
-    try:
-        yield temporary
-        if lasting:
-            settle(temporary)
-        temporary.replace(target)
-        if lasting:
-            settle(target.parent)
+        try:
+            yield temporary
+        except OSError as error:
+            if error.errno in _NO_ROOM and error.filename is None:
+                error.filename = shown  # else nobody would know where
+            raise
+        with _explained(shown):
+            if before is not None:
+                _belongs_like(temporary, before)
+            if lasting:
+                settle(temporary)
+            temporary.replace(target)
+            if lasting:
+                settle(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def _explained(shown: str) -> Iterator[None]:
+    """Say in one line which file cannot be written, where the system only says why."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:  # it is one of ours
+            raise
+        raise type(error)(f"path: cannot write {shown!r}: {error.strerror}") from None
+
+
+def beside(target: Path) -> Path:
+    """A hidden name of its own beside a file or folder, never too long where its own name is not."""
+    suffix = target.suffix if len(target.suffix) <= _LONG_SUFFIX else ""
+    return target.parent / f".{target.name[:_SHOWN]}.{uuid4().hex[:12]}{suffix}"
+
+
+_SHOWN, _LONG_SUFFIX = 24, 16  # characters, which may take four bytes each; names may have 255
+
+
+def _to_replace(target: Path) -> os.stat_result | None:
+    """The file that is there, if there is one; that it cannot be written to holds although its folder can."""
+    if target.is_symlink() or not target.exists():
+        return None
+    before = target.stat()
+    if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is read-only")
+    return before
+
+
+def _belongs_like(temporary: Path, before: os.stat_result) -> None:
+    """Give a file the owner, the group and the permissions of the one that it replaces."""
+    mode = stat.S_IMODE(before.st_mode) & 0o777
+    now = temporary.stat()
+    if hasattr(os, "chown") and (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        try:
+            os.chown(temporary, before.st_uid, before.st_gid)
+        except OSError:  # it is somebody else's; the group may be one of ours
+            try:
+                os.chown(temporary, -1, before.st_gid)
+            except OSError:
+                mode &= ~0o070  # what its group may do, is not for ours
+    temporary.chmod(mode)
 
 
 def settle(path: Path) -> None:
@@ -122,6 +181,8 @@ _PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(o
 
 def save_arrays(path: str | os.PathLike[str] | BinaryIO, kind: str, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays and what they are to exactly this path, or into an open file."""
+    if isinstance(path, io.TextIOBase):
+        raise ValueError("path: expected a path or a file opened in binary mode; got one opened as text")
     if hasattr(path, "write"):
         np.savez(path, allow_pickle=False, format=np.array(kind), **arrays)
         return
@@ -172,7 +233,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, np.n
 
 
 def _opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Any]:
-    return nullcontext(path) if hasattr(path, "read") else open(path, "rb")
+    return nullcontext(path) if hasattr(path, "read") else open(as_path("path", path), "rb")
 
 
 def _named(path: str | os.PathLike[str] | BinaryIO) -> str:
@@ -212,16 +273,18 @@ def folder_to_fill(folder: Path, name: str = "out") -> Iterator[None]:
         raise
 
 
-def _target(path: str | os.PathLike[str], follow: bool) -> Path:
+def _target(path: str, follow: bool) -> Path:
     """The file itself: a link to it stays a link. What is no file, such as /dev/null, is not replaced."""
     target = Path(path)
-    if target.is_symlink() and not follow:
-        return target
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        raise OSError(
-            f"path: {os.fspath(path)!r} is a device or a pipe; expected the name of a file to write"
-        )
-    return target.resolve() if target.is_symlink() else target
+    if not (target.is_symlink() and not follow):
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            raise OSError(f"path: {path!r} is a device or a pipe; expected the name of a file to write")
+        target = target.resolve() if target.is_symlink() else target
+    if target.is_dir() and not target.is_symlink():
+        raise IsADirectoryError(f"path: {path!r} is a folder; expected the name of a file to write")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path: cannot write {path!r}, there is no folder {str(target.parent)!r}")
+    return target
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
@@ -237,9 +300,14 @@ class _Checked(Exception):
     """Leaves `replacing` before anything is replaced."""
 
 
-def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def text_file(path: Path) -> IO[str]:
+    """Open a file to write UTF-8 to; lines end as they are told. Halves of surrogate pairs are escaped."""
+    return open(path, "w", newline="", encoding="utf-8", errors="backslashreplace")
+
+
+def write_csv(path: str | os.PathLike[str], head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table, all at once or not at all; numbers that are not there are empty."""
-    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+    with replacing(path) as temporary, text_file(temporary) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
         writer.writerows(["" if value != value else value for value in row] for row in rows)

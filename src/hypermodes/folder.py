@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from hypermodes import labels as names
 from hypermodes.annotations import NUMBERS, TEXTS, Annotations
 from hypermodes.columns import digest_of, mapped
+from hypermodes.files import as_path
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.verification import verify_columns
 
@@ -62,7 +63,7 @@ def open(path: str | os.PathLike[str], *, verify: bool = False) -> Hypergraph:  
     Names and attributes are read, if there are any: leave vertices and hyperedges 0, 1, 2, … where there are
     very many.
     """
-    folder = Path(path)
+    folder = as_path("path", path)
     if not folder.is_dir():
         kind = "is a file" if folder.exists() else "is not there"
         raise FileNotFoundError(f"path: {os.fspath(path)!r} {kind}; expected a folder that write_folder made")

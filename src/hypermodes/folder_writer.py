@@ -8,10 +8,8 @@ import os
 import shutil
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +17,7 @@ import scipy.sparse as sp
 from hypermodes import labels as names
 from hypermodes.annotations import TEXTS, Annotations
 from hypermodes.columns import PIECE
-from hypermodes.files import settle, writing_to
+from hypermodes.files import as_path, beside, settle, writing_to
 from hypermodes.folder import FORMAT, META, MOST, VERSION, check_text
 from hypermodes.folder_rows import FolderColumns, write_rows
 from hypermodes.hypergraph import Hypergraph
@@ -127,7 +125,7 @@ class FolderWriter:
             raise ValueError(f"annotations: expected Annotations or None; got {annotations!r}")
         self._annotations = annotations
         self._said = {} if annotations is None else annotations.to_arrays()
-        self.path = Path(path)
+        self.path = as_path("path", path)
         if isinstance(n_vertices, bool) or not isinstance(n_vertices, int | np.integer):
             raise ValueError(f"n_vertices: expected a whole number; got {n_vertices!r}")
         if not 0 < n_vertices <= MOST:
@@ -148,7 +146,7 @@ class FolderWriter:
         self._named: bool | None = None  # whether hyperedges have names; None as long as it cannot be told
         self._numbered = True  # whether names so far, if there are any, are 0, 1, 2, …
         self._labels: BinaryIO | None = None
-        self._folder = self.path.parent / f".{self.path.name}.{uuid4().hex[:12]}"
+        self._folder = beside(self.path)
         try:
             self._folder.mkdir()  # not by mkdtemp, which makes folders private
         except OSError as error:

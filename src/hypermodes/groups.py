@@ -1,11 +1,9 @@
 """The groups of a hypergraph: vertices that belong together, hyperedges that are theirs, and outliers."""
 
-import json
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from hypermodes.executors import executor_of
 from hypermodes.files import replacing, write_csv
 from hypermodes.homes import Homes, climb, find_homes, fitted_share, judged, sums
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.json_text import json_text
 from hypermodes.keeping import kept
 from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
@@ -143,7 +142,7 @@ class Groups:
         """Write one line a vertex: its name, its group (-1 for none), how strongly it belongs to it."""
         strength = self._strengths(self.memberships, self.vertex_labels)
         write_csv(
-            Path(path),
+            path,
             ("vertex", "group", "membership"),
             zip(self.hypergraph.vertices, self.vertex_labels.tolist(), strength.tolist(), strict=True),
         )
@@ -152,7 +151,7 @@ class Groups:
         """Write one line a hyperedge: its name, its group (-1 for outliers), how strongly it belongs."""
         strength = self._strengths(self.edge_memberships, self.edge_labels)
         write_csv(
-            Path(path),
+            path,
             ("hyperedge", "group", "membership"),
             zip(self.hypergraph.labels, self.edge_labels.tolist(), strength.tolist(), strict=True),
         )
@@ -179,7 +178,7 @@ class Groups:
             "evidence": self.evidence,
         }
         with replacing(path) as temporary:
-            temporary.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+            temporary.write_text(json_text(content), encoding="utf-8")
 
     @staticmethod
     def _strengths(memberships: sp.csr_array, labels: np.ndarray) -> np.ndarray:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from hypermodes.files import replacing
+from hypermodes.files import as_path, replacing
 
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP", "PPM")
 """What a picture file may be inside, whatever its name says. Other decoders of Pillow start other programs
@@ -81,12 +80,13 @@ def as_picture(image: Any, *, longest: int | None = None) -> Picture:
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:
     """Read the pixels of a picture file: bytes or 16-bit numbers, with alpha if it has some."""
-    name = os.fspath(path)
-    if not Path(path).exists():
+    path = as_path("image", path)
+    name = str(path)
+    if not path.exists():
         raise FileNotFoundError(f"image: there is no file {name!r}")
-    if Path(path).is_dir():
+    if path.is_dir():
         raise IsADirectoryError(f"image: {name!r} is a folder; expected a picture file")
-    if not Path(path).is_file():
+    if not path.is_file():
         raise OSError(f"image: {name!r} is a device or a pipe; expected a picture file")
     with open_picture("image", name, path) as opened:
         return _pixels(opened)

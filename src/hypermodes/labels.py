@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hypermodes.json_text import json_text
 from hypermodes.matrices import unmasked
 
 Labels = Sequence[Hashable]
@@ -84,7 +85,7 @@ def encode(name: str, labels: Labels) -> np.ndarray:
         plain: Any = {_RANGE: len(labels)}
     else:
         plain = [_to_json(name, label) for label in labels]
-    return np.frombuffer(json.dumps(plain, ensure_ascii=False).encode(), dtype=np.uint8)
+    return np.frombuffer(json_text(plain, allow_nan=True).encode(), dtype=np.uint8)
 
 
 def decode(stored: np.ndarray) -> Labels:

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from hypermodes.files import as_path
 from hypermodes.npy import read_array
 
 FORMATS = ("csv", "tsv", "txt", "parquet", "npy")
@@ -100,6 +101,7 @@ def read_points(
         Where a number is missing or none, a row is ragged, or nothing is left to use; it names the line (the
         row, from 0, where there are no lines) and the column.
     """
+    path = as_path("path", path)
     format = format or format_of(path)  # noqa: A001
     if format not in FORMATS:
         raise ValueError(

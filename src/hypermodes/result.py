@@ -1,7 +1,7 @@
 """What comes out: a mode, many modes, and how each of them ended. Frozen, printable, saveable."""
 
 import csv
-import json
+import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
@@ -17,6 +17,7 @@ from hypermodes.affinity import HyperedgeAffinity
 from hypermodes.certificate import Certificate
 from hypermodes.files import load_arrays, replacing, save_arrays
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.json_text import json_text
 from hypermodes.simplex import Point, support
 
 _FORMAT = "hypermodes-modes-1"
@@ -369,7 +370,7 @@ class ModeSet:
             record["weights"] = mode.weights.tolist()
         content = {"modes": modes, "edge_mode": self.edge_mode.tolist(), "edges": [plain(x) for x in labels]}
         with replacing(path) as temporary:
-            temporary.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+            temporary.write_text(json_text(content), encoding="utf-8")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one ``.npz`` file, all at once or not at all; the hypergraph is saved on its own."""
@@ -426,8 +427,12 @@ def counted(n: int, noun: str) -> str:
 
 
 def plain(label: Hashable) -> object:
-    """A label as JSON has it: text, numbers, truth values and None as they are, anything else as text."""
-    return label if label is None or isinstance(label, str | int | float | bool) else str(label)
+    """A label as JSON has it: text, numbers, truth values and None as they are, anything else as text.
+
+    Infinities and what is no number are text as well.
+    """
+    is_plain = isinstance(label, str | int) or (isinstance(label, float) and math.isfinite(label))
+    return label if label is None or is_plain else str(label)
 
 
 def _finite(value: object) -> object:

@@ -40,7 +40,7 @@ from hypermodes.batch import (
     Points,
     Prepared,
 )
-from hypermodes.files import check_own, load_arrays, open_plain, replacing, save_arrays, writing_to
+from hypermodes.files import as_path, check_own, load_arrays, open_plain, replacing, save_arrays, writing_to
 from hypermodes.gathering import Gathered
 
 KEPT: Final = "; what is there is kept, and the same call with resume=True goes on from it"
@@ -198,9 +198,7 @@ class Run:
 
 def _folder(path: Any) -> Path:
     """The folder that is meant, wherever the process goes meanwhile."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str) or not os.fspath(path):
-        raise ValueError(f"results: expected the path of a folder, as text or a Path; got {path!r}")
-    return Path(path).absolute()
+    return as_path("results", path).absolute()
 
 
 def _writing(folder: Path) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hypermodes.files import make_folder
+from hypermodes.files import as_path, make_folder
 from hypermodes.images import as_picture, enlarge, read_image, write_png
 from hypermodes.saliency import LIKELY, Saliency, saliency
 
@@ -49,9 +49,9 @@ def write_saliency(
     superpixels, cuts, centred, n_jobs
         As in `hypermodes.saliency`.
     """
-    path = Path(image)
+    path = as_path("image", image)
     pixels = read_image(path)
-    folder = path.parent if out is None else Path(out)
+    folder = path.parent if out is None else as_path("out", out)
     make_folder(folder)
     found = saliency(pixels, superpixels=superpixels, cuts=cuts, centred=centred, n_jobs=n_jobs)
     written = Written(found, *(folder / f"{path.stem}-{what}.png" for what in ("map", "mask", "overlay")))

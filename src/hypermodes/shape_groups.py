@@ -3,14 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hypermodes.affinity_groups import AffinityGroups, group_affinity
 from hypermodes.executors import executor_of
-from hypermodes.files import make_folder, write_csv
+from hypermodes.files import as_path, make_folder, write_csv
 from hypermodes.images import shrink
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import counted
@@ -77,8 +76,8 @@ class ShapeGroups:
 
     def save_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line a shape: file, group (-1 for outliers), probability, representative (1 or 0)."""
-        rows = ((_written(name), *rest, int(stands)) for name, *rest, stands in self.rows())
-        write_csv(Path(path), ("file", "group", "probability", "representative"), rows)
+        rows = ((name, *rest, int(stands)) for name, *rest, stands in self.rows())
+        write_csv(path, ("file", "group", "probability", "representative"), rows)
 
     def __len__(self) -> int:
         return self.n_groups
@@ -135,7 +134,7 @@ def group_shapes(
         if not 2 <= len(given) <= MOST:
             raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
         if cache is not None:
-            make_folder(Path(cache), "cache")
+            make_folder(as_path("cache", cache), "cache")
         names, contexts, thumbnails = _described(given, len(given), progress)
         distances = shape_distances(
             contexts, cache=cache, n_jobs=n_jobs, client=executor.client, progress=progress
@@ -145,11 +144,6 @@ def group_shapes(
     )
     groups.representatives(n_jobs=n_jobs)  # kept: whatever is written or drawn needs them
     return ShapeGroups(names, groups, distances, thumbnails)
-
-
-def _written(name: str) -> str:
-    """A file's name as UTF-8 can have it: bytes that are no letters are escaped."""
-    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _masks(given: Sequence[Any]) -> list[Silhouette]:

@@ -249,3 +249,8 @@ def test_formats_of_the_command_line_are_those_of_the_library():
 
     assert sorted(HYPERGRAPH_FORMATS) == sorted(known.name for known in hm.formats())
     assert POINT_FORMATS == FORMATS
+
+
+def test_a_hypergraph_for_a_standard_output_that_is_closed_is_one_line(shell, meetings):
+    shown = shell(f"hypermodes convert {meetings} - --to hif >&-")
+    assert (shown.returncode, shown.stderr) == (1, b"hypermodes: OUT: standard output is closed\n")

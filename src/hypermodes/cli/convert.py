@@ -76,6 +76,8 @@ def _run(arguments: argparse.Namespace) -> None:
         if lost:
             say(f"hypermodes: lost: {', '.join(lost)}")
         if arguments.target == STANDARD:
+            if sys.stdout is None:
+                raise OSError("OUT: standard output is closed")
             with open(written, "rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
         else:

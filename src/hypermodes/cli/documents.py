@@ -15,6 +15,7 @@ from typing import IO, Any
 from hypermodes import __version__
 from hypermodes.cli.options import STANDARD
 from hypermodes.cli.terminal import safe
+from hypermodes.json_text import json_text
 
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
 
@@ -70,9 +71,9 @@ def deliver(answer: Answer, arguments: argparse.Namespace, also_written: Sequenc
 
 def write_results(answer: Answer, arguments: argparse.Namespace) -> None:
     """Write to the file of ``--out`` what its suffix says, all at once or not at all."""
-    from hypermodes.files import replacing
+    from hypermodes.files import replacing, text_file
 
-    with replacing(arguments.out) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+    with replacing(arguments.out) as temporary, text_file(temporary) as file:
         if Path(arguments.out).suffix.lower() == ".json":
             file.writelines(json_lines({**opening(arguments), **answer.document()}, ascii_only=False))
         else:
@@ -95,12 +96,7 @@ def json_lines(document: Mapping[str, object], *, ascii_only: bool) -> Iterable[
     """A JSON document with one line a key, and a line an entry of lists of objects: to read and to stream."""
 
     def dump(value: object) -> str:
-        text = json.dumps(plain(value), ensure_ascii=ascii_only, allow_nan=False)
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:  # half of a surrogate pair, which JSON can write and UTF-8 cannot
-            text = json.dumps(plain(value), allow_nan=False)
-        return text
+        return json.dumps(plain(value), allow_nan=False) if ascii_only else json_text(plain(value))
 
     yield "{"
     for position, (key, value) in enumerate(document.items()):
@@ -146,7 +142,7 @@ def _cell(value: object) -> object:
     """What is not there, or not finite, is empty, as it is null in JSON."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+    return value
 
 
 def together(labels: Iterable[Hashable]) -> str:

@@ -8,10 +8,9 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import BinaryIO, Literal
 
-from hypermodes.files import LARGEST, replacing
+from hypermodes.files import LARGEST, as_path, replacing
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.interop.building import Reading
 
@@ -130,9 +129,7 @@ def read(
         directed, above_one, nonpositive, duplicates, ids, header, delimiter, columns, max_bytes
     )  # fmt: skip
     is_file = hasattr(path, "read")
-    if not is_file and not isinstance(path, str | os.PathLike):
-        raise ValueError(f"path: expected the name of a file or an open binary file; got {path!r}")
-    name = str(getattr(path, "name", "")) if is_file else os.fspath(path)  # type: ignore[arg-type]
+    name = str(getattr(path, "name", "")) if is_file else str(as_path("path", path))
     if is_file and not name and format is None:
         raise ValueError("format: an open file without a name says no format; pass format=")
     if not is_file and not os.path.exists(name):
@@ -179,7 +176,7 @@ def write(
     """
     if not isinstance(hypergraph, Hypergraph):
         raise ValueError(f"hypergraph: expected a Hypergraph; got a {type(hypergraph).__name__}")
-    name = Path(path).name
+    name = as_path("path", path).name
     known = format_of(name, format)
     lost = [] if lossy else known.losses(hypergraph)
     if lost:

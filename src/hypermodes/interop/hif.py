@@ -19,6 +19,7 @@ from hypermodes.interop.building import (
     merged_attributes,
     short,
 )
+from hypermodes.json_text import json_text
 
 MAX_DEPTH = 100
 """How deeply attributes and metadata may be nested."""
@@ -592,8 +593,7 @@ def _attrs(attributes: Mapping[str, Any] | None) -> str:
 
 def _json(value: Any) -> str:
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text if _is_unicode(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
+        return json_text(value, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"annotations: HIF holds JSON values only: {error}") from None
 
@@ -603,16 +603,4 @@ def _identifier(name: str, label: Hashable) -> str:
         raise ValueError(
             f"{name}: HIF names are text or whole numbers; {short(label)} is a {type(label).__name__}"
         )
-    text = json.dumps(label, ensure_ascii=False)
-    return text if _is_unicode(text) else json.dumps(label)
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether it has a UTF-8 form: JSON can spell half a character, which has none."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return json_text(label)

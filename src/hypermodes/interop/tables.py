@@ -16,6 +16,7 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.interop import scanning
 from hypermodes.interop.building import Listing, Reading, build, short
 from hypermodes.interop.hif import given_weights, number_text
+from hypermodes.json_text import is_unicode
 
 ROLES = ("edge", "node", "weight", "edge_weight")
 _KNOWN = (
@@ -343,6 +344,7 @@ def cell_text(name: str, label: Hashable, delimiter: str) -> str:
             f"{name}: a table holds text and whole numbers; {short(label)} is a {type(label).__name__}"
         )
     text = str(label)
+    _check_unicode(name, text)
     if text != text.strip(_SPACES) or not text:
         raise ValueError(
             f"{name}: a table cannot hold the name {short(label)}: cells are read without spaces"
@@ -350,6 +352,14 @@ def cell_text(name: str, label: Hashable, delimiter: str) -> str:
     if any(mark in text for mark in (delimiter, '"', "\n", "\r")):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def _check_unicode(name: str, text: str) -> None:
+    if not is_unicode(text):
+        raise ValueError(
+            f"{name}: a table is UTF-8, which cannot hold {short(text)} with half of a surrogate pair; "
+            "write hif or npz"
+        )
 
 
 # -- Parquet -------------------------------------------------------------------------------------------
@@ -440,7 +450,10 @@ def arrow_labels(arrow: Any, name: str, labels: Sequence[Hashable]) -> Any:
     if kinds not in ({int}, {str}):
         words = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"{name}: a Parquet column holds either text or whole numbers; these are {words}")
+    if kinds == {str}:
+        for label in labels:
+            _check_unicode(name, str(label))
     try:
         return arrow.array(labels, arrow.int64() if kinds == {int} else arrow.large_string())
-    except (arrow.ArrowException, OverflowError, UnicodeEncodeError) as error:
+    except (arrow.ArrowException, OverflowError) as error:
         raise ValueError(f"{name}: {error}") from None

@@ -50,8 +50,12 @@ def given_names(labels: Sequence[Hashable], names: Names, what: str) -> Callable
         return lambda label: label
     if isinstance(names, Mapping):
         return lambda label: names.get(label, label)
-    if isinstance(names, str) or len(names) != len(labels):
-        got = f"the text {names!r}" if isinstance(names, str) else f"{len(names)}"
+    try:
+        n = None if isinstance(names, str | bytes) else len(names)
+    except TypeError:  # a number, or whatever
+        n = None
+    if n != len(labels):
+        got = f"the text {names!r}" if isinstance(names, str) else f"{names!r}" if n is None else f"{n}"
         raise ValueError(f"names: expected {len(labels)} names, one a {what}, or a mapping; got {got}")
     called = dict(zip(labels, names, strict=True))
     return lambda label: called[label]

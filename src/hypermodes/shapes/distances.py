@@ -19,7 +19,7 @@ import numpy as np
 
 from hypermodes.columns import unlocked
 from hypermodes.executors import executor_of
-from hypermodes.files import check_own, make_folder, open_plain, replacing, writing_to
+from hypermodes.files import as_path, check_own, make_folder, open_plain, replacing, writing_to
 from hypermodes.progress import Progress, tracker
 from hypermodes.shapes.contexts import mirrored
 
@@ -64,7 +64,7 @@ def shape_distances(
     # In the order of what they are, not of how they came: that order plays no part in the answer.
     order = np.lexsort(contexts.reshape(n, -1)[:, :: max(1, contexts[0].size // 64)].T[::-1])
     shapes = _Shapes(np.ascontiguousarray(contexts[order]))
-    kept = None if cache is None else _Kept.at(Path(cache), shapes.contexts)
+    kept = None if cache is None else _Kept.at(as_path("cache", cache), shapes.contexts)
     table = np.zeros((n, n), dtype=np.float32)
     with (
         executor_of(client, n_jobs) as executor,

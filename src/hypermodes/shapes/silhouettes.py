@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from hypermodes.files import as_path
 from hypermodes.images import open_picture
 
 SUFFIXES = (".png", ".bmp", ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".pbm")
@@ -64,7 +65,7 @@ def read_silhouettes(path: str | os.PathLike[str]) -> Silhouettes:
     Files that do not end like pictures are left out, and so are hidden ones. Nothing of a zip file is written
     to disk; its pictures are read one at a time, up to 64 MB and 100 million pixels each.
     """
-    source = Path(path)
+    source = as_path("path", path)
     if not source.exists():
         raise FileNotFoundError(f"path: there is no folder or zip file {str(source)!r}")
     if source.is_dir():
