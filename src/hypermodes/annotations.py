@@ -1,8 +1,9 @@
 """What a file says of a hypergraph beyond incidence, weights and names: kept, written back, never used."""
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,25 @@ class Records:
             None if attributes is None else tuple(attributes[i] for i in positions.tolist()),
             None if self.directions is None else self.directions[positions],
         )
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Records]") -> "Records":
+        """Records of some things and then of others; a column that none of them has is absent."""
+
+        def column(name: str, nothing: Any) -> np.ndarray | None:
+            said = [getattr(part, name) for part in parts]
+            if all(one is None for one in said):
+                return None
+            pairs = zip(parts, said, strict=True)
+            return np.concatenate([np.full(part.n, nothing) if one is None else one for part, one in pairs])
+
+        attributes = None
+        if any(part.attributes is not None for part in parts):
+            attributes = tuple(chain.from_iterable(part.attributes or (None,) * part.n for part in parts))
+        return cls(
+            sum(part.n for part in parts), column("listed", False), column("weights", np.nan), attributes,
+            column("directions", np.int8(0)),
+        )  # fmt: skip
 
     def attribute(self, name: str, default: Any = None) -> list[Any]:
         """One attribute of every thing, in order; ``default`` where it is not given."""

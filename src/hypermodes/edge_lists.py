@@ -1,7 +1,7 @@
 """Hyperedges given one by one, as the rows of an array or as pairs, turned into an incidence matrix."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -168,9 +168,7 @@ def factorised(name: str, values: Any) -> tuple[np.ndarray, Labels]:
         or getattr(values, "ndim", 1) != 1
     ):
         raise ValueError(f"{name}: expected a list of labels, one an incidence; got {values!r}")
-    index: defaultdict[Hashable, int] = defaultdict()
-    index.default_factory = index.__len__  # an unknown label gets the next number
-    blocks = []
+    numbered = Numbered()
     remaining = iter(values)
     start = 0
     while True:
@@ -182,11 +180,34 @@ def factorised(name: str, values: Any) -> tuple[np.ndarray, Labels]:
         if not block:
             break
         try:
-            blocks.append(np.fromiter(map(index.__getitem__, block), np.int32, len(block)))
+            numbered.add(block)
         except TypeError as error:
             raise ValueError(f"{name}: labels must be hashable: {error}") from None
         start += len(block)
-    return np.concatenate(blocks) if blocks else np.empty(0, np.int32), tuple(index)
+    return numbered.codes, numbered.labels
+
+
+class Numbered:
+    """Labels of incidences, numbered as they first appear; taken in some at a time."""
+
+    def __init__(self) -> None:
+        self._index: defaultdict[Hashable, int] = defaultdict()
+        self._index.default_factory = self._index.__len__  # an unknown label gets the next number
+        self._blocks: list[np.ndarray] = []
+
+    def add(self, block: Sequence[Hashable]) -> None:
+        """Take in some more."""
+        self._blocks.append(np.fromiter(map(self._index.__getitem__, block), np.int32, len(block)))
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The number of each."""
+        return np.concatenate(self._blocks) if self._blocks else np.empty(0, np.int32)
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        """The different ones, by number."""
+        return tuple(self._index)
 
 
 _BLOCK = 1 << 16

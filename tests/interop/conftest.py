@@ -1,11 +1,11 @@
-"""Both ways of reading: the plain one, for small files, and the kernels, for large ones."""
+"""Both ways of reading: files of many pieces, as large ones are, and files of one."""
 
 import pytest
 
-from hypermodes.interop import scanning
+from interop.documents import WAYS, reading_by
 
 
-@pytest.fixture(params=["plain", "kernels"])
-def way(request, monkeypatch):
-    monkeypatch.setattr(scanning, "LARGE", 0 if request.param == "kernels" else 2**60)
-    return request.param
+@pytest.fixture(params=WAYS)
+def way(request):
+    with reading_by(request.param):
+        yield request.param

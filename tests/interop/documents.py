@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from io import BytesIO
 
 import hypermodes as hm
-from hypermodes.interop import scanning
+from hypermodes.interop import hif, tables
 from hypermodes.interop.building import Reading
 from hypermodes.interop.formats import format_of
 
@@ -52,11 +52,16 @@ def _plain(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+WAYS = {"in pieces": (30, 2), "at once": (1 << 16, 1 << 9)}
+"""Characters of JSON and rows of tables that are taken in at a time."""
+
+
 @contextmanager
 def reading_by(way):
     """For Hypothesis, whose examples share fixtures."""
-    before, scanning.LARGE = scanning.LARGE, 0 if way == "kernels" else 2**60
+    before = hif._PIECE, tables._ROWS
+    hif._PIECE, tables._ROWS = WAYS[way]
     try:
         yield
     finally:
-        scanning.LARGE = before
+        hif._PIECE, tables._ROWS = before

@@ -50,7 +50,7 @@ def test_an_npz_that_unpacks_to_too_much_is_refused():
 # -- tables ---------------------------------------------------------------------------------------------
 
 
-@given(hypergraphs(), st.sampled_from(TABLES), st.sampled_from(["plain", "kernels"]))
+@given(hypergraphs(), st.sampled_from(TABLES), st.sampled_from(["at once", "in pieces"]))
 def test_tables_keep_numbers_and_names(hypergraph, kind, way):
     with reading_by(way):
         back = again(hypergraph, kind)
@@ -67,7 +67,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=9), st.sampled_from(["csv", "tsv"]))
 def test_tables_keep_any_text(pairs, kind):
     hypergraph = Hypergraph.from_incidences([e for e, _ in pairs], [v for _, v in pairs])
-    for way in ("plain", "kernels"):
+    for way in ("at once", "in pieces"):
         with reading_by(way):
             back = again(hypergraph, kind, ids="text")
         assert incidences(back) == incidences(hypergraph)

@@ -6,7 +6,6 @@ import json
 import tracemalloc
 import zlib
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +34,7 @@ def tried(content, kind, **options):
 @given(
     st.binary(max_size=60) | st.text(max_size=60),
     st.sampled_from(KINDS),
-    st.sampled_from(["plain", "kernels"]),
+    st.sampled_from(["at once", "in pieces"]),
 )
 def test_anything_is_read_or_refused(content, kind, way):
     with reading_by(way):
@@ -55,9 +54,9 @@ json_like = st.lists(
 @settings(max_examples=300)
 @given(json_like)
 def test_anything_like_json_is_read_alike_or_refused_both_ways(text):
-    with reading_by("plain"):
+    with reading_by("at once"):
         plain = tried('{"incidences":[' + text, "hif")
-    with reading_by("kernels"):
+    with reading_by("in pieces"):
         kernels = tried('{"incidences":[' + text, "hif")
     assert isinstance(plain, str) == isinstance(kernels, str)
     if not isinstance(plain, str):
@@ -75,9 +74,9 @@ rows = st.lists(
 @settings(max_examples=300)
 @given(rows)
 def test_anything_like_a_table_is_read_alike_or_refused_both_ways(text):
-    with reading_by("plain"):
+    with reading_by("at once"):
         plain = tried("1,2\n" + text, "csv")
-    with reading_by("kernels"):
+    with reading_by("in pieces"):
         assert tried("1,2\n" + text, "csv") == plain
 
 
@@ -96,7 +95,7 @@ def test_mutated_files_are_read_or_refused(data, document, kind):
     if kind not in ("hif", "npz"):
         hypergraph = hm.Hypergraph(hypergraph.incidence, hypergraph.weights)
     content = mutated(data.draw, written(hypergraph, kind))
-    for way in ("plain", "kernels"):
+    for way in ("at once", "in pieces"):
         with reading_by(way):
             tried(content, kind, directed="ignore")
 
@@ -124,12 +123,63 @@ def test_mutated_real_files_are_read_or_refused(name, data_folder):
     | st.from_regex(r"[1-9][0-9]{0,19}(\.[0-9]{1,6})?([eE][-+]?[0-9]{1,2})?", fullmatch=True)
 )
 def test_numbers_are_the_nearest_doubles(digits):
-    with reading_by("kernels"):
+    with reading_by("in pieces"):
         hypergraph = tried(f"e,v,{digits}\n", "csv", header=False, nonpositive="aside")
     if float(digits) > 0 and not isinstance(hypergraph, str):
         weight = hypergraph.incidence.data[0] if hypergraph.annotations is None else None
         given_one = weight if weight is not None else hypergraph.annotations.incidences.weights[0]
         assert given_one == float(digits)
+
+
+# -- large files are read as small ones -----------------------------------------------------------------
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize("n", [1, MANY])
+def test_a_header_that_ends_in_a_carriage_return_costs_no_row(n):
+    text = "edge,node\r" + "".join(f"{i},{i}\n" for i in range(n))
+    assert read_text(text, "csv").n_edges == n
+
+
+@pytest.mark.parametrize("n", [1, MANY])
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"edge":1,"node":2,"attrs":{]}',
+        '{"edge":1,"node":2,"attrs":{]},"attrs":{}}',
+        '{"edge":1,"edge":[,"node":2}',
+        '{"edge":1,"node":2,"weight":1e999,"weight":1}',
+    ],
+)
+def test_records_that_are_no_json_are_refused_wherever_they_are(record, n):
+    whole = ",".join(['{"edge":1,"node":3}'] * n)
+    expected = "not JSON" if "e999" not in record else None  # JSON: the last of two values holds
+    for text in (f"{record},{whole}", f"{whole},{record}", f"{whole},{record},{whole}"):
+        found = tried(f'{{"incidences":[{text}]}}', "hif")
+        assert expected in found if expected else found.n_edges == 1
+
+
+@pytest.mark.parametrize("n", [1, MANY])
+def test_cells_beyond_what_a_cell_may_hold_are_refused(n):
+    text = "".join(f"{i},{i}\n" for i in range(n))
+    assert tried(f"{text}0,{'x' * 131_072}\n", "csv").n_edges == n
+    assert f"line {n + 1}: field larger than field limit" in tried(f"{text}1,{'x' * 131_073}\n", "csv")
+
+
+@pytest.mark.parametrize("size", [8, 30, 60, 1000])
+def test_records_end_where_they_end_whatever_is_in_them(monkeypatch, size):
+    document = {
+        "incidences": [
+            {"edge": "}]},", "node": i, "attrs": {"x": {"y": [{}, {"},": "},{"}]}, "}": ["},"]}}
+            for i in range(9)
+        ],
+        "nodes": [{"node": "},", "attrs": {"],": {}}}],
+    }
+    monkeypatch.setattr("hypermodes.interop.hif._PIECE", size)
+    for indent in (None, 1):
+        content = json.dumps(document, indent=indent)
+        assert json.loads(written(read_text(content))) == document
 
 
 # -- numbers --------------------------------------------------------------------------------------------
@@ -237,9 +287,7 @@ def test_damaged_gzip_is_refused(cut):
 
 def test_a_vertex_in_a_million_hyperedges():
     n = 10**6
-    lines = "\n".join(f"{i},hub" for i in range(n))
-    with reading_by("kernels"):
-        hypergraph = read_text(lines, "csv")
+    hypergraph = read_text("\n".join(f"{i},hub" for i in range(n)), "csv")
     assert (hypergraph.n_vertices, hypergraph.n_edges) == (1, n)
 
 
@@ -249,24 +297,6 @@ def test_names_that_are_html_stay_what_they_are():
     hypergraph = hm.Hypergraph.from_edges([[name, "b"]], labels=[name])
     for kind in ("hif", "npz", "csv", "tsv"):
         assert read_text(written(hypergraph, kind), kind) == hypergraph
-
-
-def test_names_with_one_hash_do_not_make_it_slow(monkeypatch):
-    # Files can be made so that their names collide; beyond a bound on probes Python's own hashing takes over.
-    from hypermodes._kernels import tokens
-
-    names = tokens.empty_names(1 << 12)
-    text = np.frombuffer(b"".join(b"%4d," % i for i in range(1000)), dtype=np.uint8)
-    names.slots[:] = 0  # every slot is taken, by a name that is none of them
-    names.entries[0] = (1, 0, 0, 0)
-    names.count[0] = 1
-    codes = np.empty((2, 8), np.int32)
-    spans = [np.empty((8, 2), np.int64) for _ in range(2)]
-    why, _, n = tokens.scan_rows(
-        text, 0, ord(","), np.array([0, 1, -1, -1, 1000]), names, names, *codes, np.empty((2, 8)),
-        np.stack(spans), 0,
-    )  # fmt: skip
-    assert (why, n) == (tokens.STRANGE, 0)
 
 
 @both_ways

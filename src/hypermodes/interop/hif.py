@@ -2,14 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import chain
+from operator import itemgetter
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
 from hypermodes.annotations import DIRECTIONS, Annotations, Records
+from hypermodes.edge_lists import Numbered
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.interop import scanning
 from hypermodes.interop.building import (
     Listing,
     Reading,
@@ -32,6 +35,7 @@ _KEYS = {
 _TOP = ("network-type", "metadata", "incidences", "nodes", "edges")
 _NETWORK_TYPES = ("undirected", "directed", "asc")
 _BLOCK = 1 << 14
+_PIECE = 1 << 16  # characters of records read at a time
 
 
 def read(content: bytes, reading: Reading) -> Hypergraph:
@@ -39,15 +43,9 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
 
     `content` is the whole file. Every rule of the schema is checked; the first violation is a ValueError.
     """
-    if len(content) < scanning.LARGE:
-        document = _document(_parsed(content))
-        nodes, edges = (
-            _things(document.get("nodes", []), "nodes"),
-            _things(document.get("edges", []), "edges"),
-        )
-        listing = _incidences(document["incidences"], edges, nodes)
-    else:
-        document, nodes, edges, listing = _scanned(content)
+    document = _document(content)
+    nodes, edges = document.get("nodes", Things()), document.get("edges", Things())
+    listing = document["incidences"].listing(edges, nodes)
     listing = _settled(listing, nodes)
     network_type = document.get("network-type")
     _check_directed(network_type, listing.records, reading)
@@ -86,29 +84,33 @@ def _check_directed(network_type: str | None, incidences: Records, reading: Read
 # -- JSON, with what it leaves open closed ----------------------------------------------------------------
 
 
-def _parsed(content: bytes) -> Any:
+# The document is walked, and its lists are read record by record: of a large file, only columns are kept.
+
+
+def _document(content: bytes) -> dict[str, Any]:
+    """What the file says at its top level; the last of two values of one key holds, as JSON has it."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"expected UTF-8 text; byte {error.start} is not") from None
-    return parsed_text(text)
+    with _errors_of_json():
+        document = _walked(text)
+    if "incidences" not in document:
+        raise ValueError("the key 'incidences' is missing; HIF requires it")
+    check_top(document)
+    return document
 
 
-_MAYBE_TOO_LARGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
-
-
-def parsed_text(text: str) -> Any:
-    """A JSON value; NaN, infinities and numbers beyond double precision are errors, so is deep nesting."""
+@contextmanager
+def _errors_of_json() -> Iterator[None]:
     try:
-        # The hook costs a Python call a number: only where a number can be too large.
-        hook = _finite if _MAYBE_TOO_LARGE.search(text) else None
-        return json.loads(text, parse_constant=_no_constant, parse_float=hook, object_pairs_hook=None)
+        yield
     except RecursionError:
         raise ValueError(f"the JSON is nested deeper than {MAX_DEPTH} levels") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
     except ValueError as error:
-        if "digits" in str(error):  # Python's bound on the work that reading a whole number may take
+        if str(error).startswith("Exceeds the limit"):  # of Python, for the work that a number may take
             raise ValueError("a whole number has more than 4300 digits") from None
         raise
 
@@ -117,26 +119,103 @@ def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number that JSON allows")
 
 
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError(f"the number {digits[:20]} is too large")
-    return value
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NEXT = re.compile(r"[ \t\r\n]*(?:([,\]])[ \t\r\n]*)?")  # behind an element of a list
 
 
-def _document(document: Any) -> dict[str, Any]:
-    if not isinstance(document, dict):
-        raise ValueError(f"expected a JSON object with the key 'incidences'; found a {_kind(document)}")
-    for key in document:
+def _walked(text: str) -> dict[str, Any]:
+    i = _behind(text, 0)
+    if text[i : i + 1] != "{":
+        value, i = _DECODER.raw_decode(text, i)
+        raise ValueError(f"expected a JSON object with the key 'incidences'; found a {_kind(value)}")
+    document: dict[str, Any] = {}
+    i = _behind(text, i + 1)
+    while text[i : i + 1] != "}" or document:
+        if text[i : i + 1] != '"':
+            raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, i)
+        key, i = _DECODER.raw_decode(text, i)
         if key not in _TOP:
             raise ValueError(f"unknown key {short(key)}; HIF has {', '.join(_TOP)}")
-    if "incidences" not in document:
-        raise ValueError("the key 'incidences' is missing; HIF requires it")
-    for key in _KEYS:
-        if not isinstance(document.get(key, []), list):
-            raise ValueError(f"{key}: expected a list; found a {_kind(document[key])}")
-    check_top(document)
+        i = _behind(text, i)
+        if text[i : i + 1] != ":":
+            raise json.JSONDecodeError("Expecting ':' delimiter", text, i)
+        i = _behind(text, i + 1)
+        if key not in _KEYS:
+            document[key], i = _DECODER.raw_decode(text, i)
+        else:
+            if text[i : i + 1] != "[":
+                value, i = _DECODER.raw_decode(text, i)
+                raise ValueError(f"{key}: expected a list; found a {_kind(value)}")
+            blocks = _Blocks(text, i + 1)
+            document[key] = _incidences(blocks) if key == "incidences" else _things(blocks, key)
+            i = blocks.position
+        i = _behind(text, i)
+        if text[i : i + 1] == "}":
+            break
+        if text[i : i + 1] != ",":
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, i)
+        i = _behind(text, i + 1)
+    i = _behind(text, i + 1)
+    if i < len(text):
+        raise json.JSONDecodeError("Extra data", text, i)
     return document
+
+
+def _behind(text: str, i: int) -> int:
+    """The first position from i on that is not blank."""
+    return _SPACE.match(text, i).end()  # type: ignore[union-attr]
+
+
+class _Blocks:
+    """The elements of the list that begins behind a position, some at a time; then, where it has ended."""
+
+    def __init__(self, text: str, position: int) -> None:
+        self.text, self.position = text, _behind(text, position)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        if self.text.startswith("]", self.position):
+            self.position += 1
+            return
+        mark: str | None = ","
+        while mark == ",":
+            block = self._piece()
+            if not block:
+                block, mark = self._one_by_one()
+            yield block
+        if mark is None:
+            raise json.JSONDecodeError("Expecting ',' delimiter", self.text, self.position)
+
+    def _piece(self) -> list[Any]:
+        """The elements up to a comma further on, if there they end; nothing if they do not.
+
+        If that text between brackets is a list, so is what is read here: no other comma can be the one that
+        follows its last element.
+        """
+        end = self.text.rfind("},", self.position, self.position + _PIECE)
+        if end < 0:
+            return []
+        try:
+            piece = f"[{self.text[self.position : end + 1]}]"
+            block, read = _DECODER.raw_decode(piece)
+        except (ValueError, RecursionError):
+            return []  # what is wrong, or that it is right, is found one by one
+        if read < len(piece):
+            return []  # the list ends before
+        self.position = _behind(self.text, end + 2)
+        return block
+
+    def _one_by_one(self) -> tuple[list[Any], str | None]:
+        """About as many elements, and what is behind them."""
+        text, i = self.text, self.position
+        block, end, mark = [], i + _PIECE, ","
+        while mark == "," and i < end:
+            value, i = _DECODER.raw_decode(text, i)
+            block.append(value)
+            found = _NEXT.match(text, i)
+            mark, i = found[1], found.end()  # type: ignore[index, union-attr]
+        self.position = i
+        return block, mark
 
 
 def check_top(document: Mapping[str, Any]) -> None:
@@ -147,154 +226,7 @@ def check_top(document: Mapping[str, Any]) -> None:
     if "metadata" in document:
         if not isinstance(document["metadata"], dict):
             raise ValueError(f"metadata: expected an object; found a {_kind(document['metadata'])}")
-        _check_depth(document["metadata"], "metadata")
-
-
-# -- large files: the top level is walked, lists are read block by block --------------------------------
-
-
-def _scanned(content: bytes) -> tuple[dict[str, Any], "Things", "Things", Listing]:
-    """The parts of a document, as `_document`, `_things` and `_incidences` give them, for less."""
-    found = _top_level(content)
-    document = {
-        key: _parsed_part(content, start, scanning.value_end(content, start), key)
-        for key, start in found.items()
-        if key not in _KEYS
-    }
-    check_top(document)
-    nodes, edges = (
-        _things(_listed_records(content, found[key], key), key) if key in found else Things()
-        for key in ("nodes", "edges")
-    )
-    return document, nodes, edges, _scanned_incidences(content, found["incidences"], edges, nodes)
-
-
-_SPACE = re.compile(rb"[ \t\r\n]*")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.){0,1000}"')
-
-
-def _top_level(content: bytes) -> dict[str, int]:
-    """Where the value of each key begins."""
-    found: dict[str, int] = {}
-    position = 3 if content.startswith(b"\xef\xbb\xbf") else 0
-
-    def expect(marks: bytes, what: str) -> bytes:
-        nonlocal position
-        position = _SPACE.match(content, position).end()  # type: ignore[union-attr]
-        mark = content[position : position + 1]
-        if not mark or mark not in marks:
-            raise ValueError(f"not JSON: expected {what} at byte {position}")
-        position += 1
-        return mark
-
-    expect(b"{", "an object")
-    while True:
-        if expect(b'"}', "a key") == b"}" and not found:
-            break
-        match = _STRING.match(content, position - 1)
-        if match is None:
-            raise ValueError(f"not JSON: expected a key at byte {position - 1}")
-        key = _parsed(match[0])
-        if key not in _TOP:
-            raise ValueError(f"unknown key {short(key)}; HIF has {', '.join(_TOP)}")
-        position = match.end()
-        expect(b":", "a colon")
-        position = _SPACE.match(content, position).end()  # type: ignore[union-attr]
-        if key in _KEYS and content[position : position + 1] != b"[":
-            raise ValueError(f"{key}: expected a list")
-        found[key] = position
-        position = scanning.value_end(content, position)
-        if position <= found[key]:
-            raise ValueError(f"not JSON: the value of {key!r} does not end")
-        if expect(b",}", "a comma or the end of the object") == b"}":
-            break
-    position = _SPACE.match(content, position).end()  # type: ignore[union-attr]
-    if position < len(content):
-        raise ValueError(f"not JSON: more text after the end at byte {position}")
-    if "incidences" not in found:
-        raise ValueError("the key 'incidences' is missing; HIF requires it")
-    return found
-
-
-def _is_empty_list(content: bytes, start: int) -> bool:
-    end = _SPACE.match(content, start + 1).end()  # type: ignore[union-attr]
-    return content[end : end + 1] == b"]"
-
-
-def _listed_records(content: bytes, start: int, level: str) -> Iterator[Any]:
-    if _is_empty_list(content, start):
-        return
-    blocks, _ = scanning.records(content, start + 1, level)
-    for first, last in blocks:
-        yield from _parsed(b"[" + content[first:last] + b"]")
-
-
-def _scanned_incidences(content: bytes, start: int, edges: "Things", nodes: "Things") -> Listing:
-    if _is_empty_list(content, start):
-        return Listing(np.empty(0, np.int32), np.empty(0, np.int32), Records(0))
-    found, _ = scanning.incidences(content, start + 1)
-    n = len(found.edges.codes)
-    said = IncidenceColumns(n)
-    said.weights, said.directions = found.weights, found.directions
-    _read_attributes(content, found.attributes, said)
-    strange = []
-    for number, first, last in found.strange.tolist():
-        record = _parsed_part(content, first, last, f"incidences[{number}]")
-        where = _Where("incidences", number)
-        check_record(record, "incidences", where)
-        said.add(number, record, where)
-        strange.append((number, record))
-    return Listing(
-        _numbered(content, found.edges, [(i, record["edge"]) for i, record in strange], edges),
-        _numbered(content, found.nodes, [(i, record["node"]) for i, record in strange], nodes),
-        said.records(),
-    )
-
-
-def _read_attributes(content: bytes, spans: np.ndarray, said: "IncidenceColumns") -> None:
-    if not len(spans):
-        return
-    column = np.full(said.n, None, dtype=object)
-    nothing = spans[:, 2] - spans[:, 1] == 2
-    column[spans[nothing, 0]] = _NO_ATTRIBUTES
-    said.attributes = column.tolist()
-    for number, first, last in spans[~nothing].tolist():
-        attributes = _parsed_part(content, first, last, f"incidences[{number}]")
-        _check_depth(attributes, f"incidences[{number}]")
-        said.attributes[number] = attributes or _NO_ATTRIBUTES
-
-
-def _parsed_part(content: bytes, first: int, last: int, where: str) -> Any:
-    try:
-        return _parsed(content[first:last])
-    except ValueError as error:
-        raise ValueError(f"{where}, byte {first}: {error}") from None
-
-
-def _numbered(
-    content: bytes, column: scanning.Column, others: list[tuple[int, Hashable]], things: "Things"
-) -> np.ndarray:
-    """Positions among all names: the known ones, then new ones in the order they first appear."""
-    labels = _parsed_names(column.texts(content))
-    if not things.index and not others:
-        things.index.update(zip(labels, range(len(labels)), strict=True))
-        if len(things.index) == len(labels):
-            return column.codes
-    appearances = [*zip(column.rows.tolist(), labels, strict=True), *others]
-    if others:
-        appearances.sort(key=lambda pair: pair[0])
-    for _, label in appearances:
-        things.index.setdefault(label, len(things.index))
-    places = np.array([things.index[label] for label in labels], dtype=np.int32)
-    codes = places[column.codes] if places.size else column.codes
-    for number, label in others:
-        codes[number] = things.index[label]
-    return codes
-
-
-def _parsed_names(texts: list[bytes]) -> list[Hashable]:
-    """Names as values; the kernel has seen that each is a plain string or a whole number."""
-    return _parsed(b"[" + b",".join(texts) + b"]")
+        _check_inside(document["metadata"], "metadata")
 
 
 # -- records ----------------------------------------------------------------------------------------------
@@ -336,10 +268,10 @@ class Things:
         return Records(n, np.arange(n) < self.n_listed, weights, attributes)
 
 
-def _things(records: Iterable[Any], level: str) -> Things:
+def _things(blocks: Iterable[list[Any]], level: str) -> Things:
     things = Things()
     key = level[:-1]
-    for number, record in enumerate(records):
+    for number, record in enumerate(chain.from_iterable(blocks)):
         where = _Where(level, number)
         check_record(record, level, where)
         things.add(record[key], record, where)
@@ -347,49 +279,68 @@ def _things(records: Iterable[Any], level: str) -> Things:
     return things
 
 
-def _incidences(records: Sequence[Any], edges: Things, nodes: Things) -> Listing:
-    n = len(records)
-    edge_codes, node_codes = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    said = IncidenceColumns(n)
-    edge_index, node_index = edges.index, nodes.index
-    for number, record in enumerate(records):
-        where = _Where("incidences", number)
-        check_record(record, "incidences", where)
-        edge_codes[number] = edge_index.setdefault(record["edge"], len(edge_index))
-        node_codes[number] = node_index.setdefault(record["node"], len(node_index))
-        if len(record) > 2:
-            said.add(number, record, where)
-    return Listing(edge_codes, node_codes, said.records())
+def _incidences(blocks: Iterable[list[Any]]) -> "_Incidences":
+    found = _Incidences()
+    for block in blocks:
+        found.add(block)
+    return found
 
 
-class IncidenceColumns:
-    """What is said of ``n`` incidences; a column is made when something is said in it."""
+class _Incidences:
+    """Incidence records as columns; names are numbered as they appear."""
 
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.weights: np.ndarray | None = None
-        self.directions: np.ndarray | None = None
-        self.attributes: list[dict[str, Any] | None] | None = None
+    def __init__(self) -> None:
+        self.n = 0
+        self.edges, self.nodes = Numbered(), Numbered()
+        self.said: list[Records] = []
 
-    def add(self, number: int, record: Mapping[str, Any], where: Callable[[], str]) -> None:
-        """Take in what a checked record says."""
-        if "weight" in record:
-            if self.weights is None:
-                self.weights = np.full(self.n, np.nan)
-            self.weights[number] = weight_of(record["weight"], where)
-        if "direction" in record:
-            if self.directions is None:
-                self.directions = np.zeros(self.n, dtype=np.int8)
-            self.directions[number] = DIRECTIONS.index(record["direction"])
-        if "attrs" in record:
-            if self.attributes is None:
-                self.attributes = [None] * self.n
-            self.attributes[number] = record["attrs"] or _NO_ATTRIBUTES
+    def add(self, block: list[Any]) -> None:
+        """Take in some records."""
+        try:
+            keys = set(chain.from_iterable(block))
+            edges, nodes = (list(map(itemgetter(key), block)) for key in ("edge", "node"))
+            good = {dict}.issuperset(map(type, block)) and keys.issubset(_KEYS["incidences"])
+            good = good and {str, int}.issuperset(map(type, chain(edges, nodes)))
+        except (TypeError, KeyError):
+            good = False
+        if not good or not keys.isdisjoint(("attrs", "direction")):
+            for number, record in enumerate(block, self.n):
+                check_record(record, "incidences", _Where("incidences", number))
+        self.edges.add(edges)
+        self.nodes.add(nodes)
+        weights = self._weights(block) if "weight" in keys else None
+        directions = attributes = None
+        if "direction" in keys:
+            directions = np.array([DIRECTIONS.index(one.get("direction")) for one in block], np.int8)
+        if "attrs" in keys:
+            attributes = tuple(one["attrs"] or _NO_ATTRIBUTES if "attrs" in one else None for one in block)
+        self.said.append(Records(len(block), None, weights, attributes, directions))
+        self.n += len(block)
 
-    def records(self) -> Records:
-        """The columns that were made."""
-        attributes = None if self.attributes is None else tuple(self.attributes)
-        return Records(self.n, None, self.weights, attributes, self.directions)
+    def _weights(self, block: list[dict[str, Any]]) -> np.ndarray:
+        given = [record.get("weight", np.nan) for record in block]
+        if {int, float}.issuperset(map(type, given)):
+            with suppress(OverflowError):
+                weights = np.array(given, dtype=np.float64)
+                if not np.isinf(weights).any():
+                    return weights
+        for number, record in enumerate(block, self.n):
+            if "weight" in record:
+                weight_of(record["weight"], _Where("incidences", number))
+        raise AssertionError("a weight that is no number was let through")
+
+    def listing(self, edges: Things, nodes: Things) -> Listing:
+        """By position among all names: those listed, then the others as they appear."""
+        return Listing(
+            _placed(self.edges, edges.index), _placed(self.nodes, nodes.index), Records.joined(self.said)
+        )
+
+
+def _placed(column: Numbered, known: dict[Hashable, int]) -> np.ndarray:
+    for label in column.labels:
+        known.setdefault(label, len(known))
+    places = np.fromiter(map(known.__getitem__, column.labels), np.int32, len(column.labels))
+    return places[column.codes]
 
 
 _NO_ATTRIBUTES: dict[str, Any] = {}  # one for all: a file of ten million incidences may say it of each
@@ -428,7 +379,7 @@ def check_record(record: Any, level: str, where: Callable[[], str]) -> None:
         if not isinstance(record["attrs"], dict):
             raise ValueError(f"{where()}: attrs must be an object; found a {_kind(record['attrs'])}")
         if record["attrs"]:
-            _check_depth(record["attrs"], where())
+            _check_inside(record["attrs"], where())
 
 
 def weight_of(value: Any, where: Callable[[], str]) -> float:
@@ -436,20 +387,22 @@ def weight_of(value: Any, where: Callable[[], str]) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{where()}: weight must be a number; found {short(value)}")
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
-        raise ValueError(f"{where()}: the weight {str(value)[:20]}... is too large") from None
+        number = np.inf
+    if np.isinf(number):
+        raise ValueError(f"{where()}: the weight {str(value)[:20]}... is too large")
+    return number
 
 
-def _check_depth(value: Any, where: str) -> None:
+def _check_inside(value: Any, where: str) -> None:
+    """Check how deep it is nested, and that its numbers are within double precision."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [
-            part
-            for outer in level
-            for part in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(part, dict | list)
-        ]
+        parts = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+        if any(isinstance(part, float) and np.isinf(part) for part in parts):
+            raise ValueError(f"{where}: a number is too large")
+        level = [part for part in parts if isinstance(part, dict | list)]
         if not level:
             return
     raise ValueError(f"{where}: nested deeper than {MAX_DEPTH} levels")

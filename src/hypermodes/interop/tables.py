@@ -5,15 +5,15 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from hypermodes.annotations import Records
-from hypermodes.edge_lists import factorised
+from hypermodes.edge_lists import Numbered
 from hypermodes.hypergraph import Hypergraph
-from hypermodes.interop import scanning
 from hypermodes.interop.building import Listing, Reading, build, short
 from hypermodes.interop.hif import given_weights, number_text
 from hypermodes.json_text import is_unicode
@@ -28,6 +28,8 @@ _KNOWN = (
 _DELIMITERS = (",", ";", "\t", "|")
 _SPACES = " \t"  # around cells; Unicode has more, and they may be part of a name
 _BLOCK = 1 << 14
+_ROWS = 1 << 9  # fewer lists than Python makes before it looks for cycles among them
+_TELLING = 100  # rows that say how a table is to be read
 
 
 # -- reading text --------------------------------------------------------------------------------------
@@ -44,39 +46,73 @@ def read_tsv(content: bytes, reading: Reading) -> Hypergraph:
 
 
 def _read(content: bytes, reading: Reading, delimiter: str) -> Hypergraph:
-    scanned = _scanned(content, reading, delimiter) if len(content) >= scanning.LARGE else None
-    return scanned or _read_text(decoded(content), reading, delimiter)
-
-
-def _scanned(content: bytes, reading: Reading, delimiter: str) -> Hypergraph | None:
-    """Read a large plain table fast; None if it is not plain or wrong: the other way then says what is."""
-    if delimiter not in _DELIMITERS:
-        return None
-    try:
-        text = content[: content.rindex(b"\n", 0, 1 << 16) + 1].decode("utf-8-sig")
-        start = list(islice(_rows(text, delimiter), 100))
-    except ValueError:
-        return None
+    blocks = _blocks(content, delimiter)
+    start: list[list[str]] = []
+    while len(start) < _TELLING and (block := next(blocks, None)):
+        start += block
     if not start:
-        return None
-    header, width, where = _layout(start, reading)
-    position = 3 if content.startswith(b"\xef\xbb\xbf") else 0
-    for _ in range(start[0][0] if header else 0):
-        position = content.index(b"\n", position) + 1
-    found = scanning.rows(content, position, delimiter, where, width)
-    if found is None:
-        return None
-    edges, nodes, (weights, edge_weights) = found
-    if not edges.codes.size:
-        return None
-    try:
-        labels, names = ([text.decode() for text in column.texts(content)] for column in (edges, nodes))
-    except UnicodeDecodeError:
-        return None
+        raise ValueError("expected rows 'edge, node'; the file is empty")
+    header, width, where = _layout(start[:_TELLING], reading)
+    first = int(header)
+
+    def line(row: int) -> str:
+        return f"line {_line(content, delimiter, first + row)}"
+
+    edges, nodes = Numbered(), Numbered()
+    weights, edge_weights = (
+        None if i is None else _Numbers(what, line)
+        for what, i in zip(("weight", "edge weight"), where[2:], strict=True)
+    )
+    n = 0
+    for block in chain([start[first:]], blocks):
+        if not {width}.issuperset(map(len, block)):
+            row = next(i for i, cells in enumerate(block) if len(cells) != width)
+            raise ValueError(f"{line(n + row)}: expected {width} columns, as before; found {len(block[row])}")
+        cells = list(chain.from_iterable(block))
+        for column, i in zip((edges, nodes, weights, edge_weights), where, strict=True):
+            if column is not None and i is not None:
+                column.add(cells[i::width])
+        n += len(block)
+    if n == 0:
+        raise ValueError("expected rows 'edge, node' after the header; found none")
+    (edge_codes, labels), (node_codes, names) = (_named(column, reading.ids) for column in (edges, nodes))
+    neither = np.flatnonzero((edge_codes < 0) & (node_codes < 0))
+    if neither.size:
+        raise ValueError(f"{line(int(neither[0]))}: there is neither a hyperedge nor a vertex")
     return from_codes(
-        edges.codes, identified(labels, reading.ids), nodes.codes, identified(names, reading.ids),
-        weights, edge_weights, reading, lambda i: f"row {i + 1}",
+        edge_codes, labels, node_codes, names,
+        None if weights is None else weights.values, None if edge_weights is None else edge_weights.values,
+        reading, line,
     )  # fmt: skip
+
+
+def _blocks(content: bytes, delimiter: str) -> Iterator[list[list[str]]]:
+    """Rows that are not blank, some at a time: as few as Python frees without looking for cycles."""
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    try:
+        while rows := list(islice(reader, _ROWS)):
+            if min(map(len, rows)) < 2:
+                rows = [row for row in rows if not _is_blank(row)]
+            if rows:
+                yield rows
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+    except UnicodeDecodeError:
+        decoded(content)  # says where
+        raise
+
+
+def _is_blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip(_SPACES))
+
+
+def _line(content: bytes, delimiter: str, row: int) -> int:
+    """The line on which a row ends, blank ones not counted as rows: counted again, where one is wrong."""
+    reader = csv.reader(io.StringIO(decoded(content), newline=""), delimiter=delimiter, strict=True)
+    for _ in islice((one for one in reader if not _is_blank(one)), row + 1):
+        pass
+    return reader.line_num
 
 
 def decoded(content: bytes) -> str:
@@ -93,49 +129,11 @@ def _sniffed(content: bytes) -> str:
     return max(_DELIMITERS, key=lambda mark: (first.count(mark), -_DELIMITERS.index(mark)))
 
 
-def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not blank, with the number of their last line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        for row in reader:
-            if row and not (len(row) == 1 and not row[0].strip(_SPACES)):
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num}: {error}") from None
-
-
-def _read_text(text: str, reading: Reading, delimiter: str) -> Hypergraph:
-    rows = _rows(text, delimiter)
-    start = list(islice(rows, 100))
-    if not start:
-        raise ValueError("expected rows 'edge, node'; the file is empty")
-    header, width, where = _layout(start, reading)
-    cells: list[list[str]] = [[] for _ in where]
-    lines: list[int] = []
-    for number, row in chain(start[header:], rows):
-        if len(row) != width:
-            raise ValueError(f"line {number}: expected {width} columns, as before; found {len(row)}")
-        lines.append(number)
-        for column, i in zip(cells, where, strict=True):
-            column.append(row[i].strip(_SPACES) if i is not None else "")
-    if not lines:
-        raise ValueError("expected rows 'edge, node' after the header; found none")
-    edges, nodes, weights, edge_weights = cells
-    return from_columns(
-        identified(edges, reading.ids),
-        identified(nodes, reading.ids),
-        _numbers(weights, lines, "weight") if where[2] is not None else None,
-        _numbers(edge_weights, lines, "edge weight") if where[3] is not None else None,
-        reading,
-        lambda i: f"line {lines[i]}",
-    )
-
-
-def _layout(start: list[tuple[int, list[str]]], reading: Reading) -> tuple[bool, int, list[int | None]]:
+def _layout(start: list[list[str]], reading: Reading) -> tuple[bool, int, list[int | None]]:
     """Whether there is a header, how many columns, and which are which, from the first rows."""
-    header = _has_header([row for _, row in start]) if reading.header is None else reading.header
-    width = len(start[0][1])
-    return header, width, columns_of(start[0][1] if header else None, width, reading.columns)
+    header = _has_header(start) if reading.header is None else reading.header
+    width = len(start[0])
+    return header, width, columns_of(start[0] if header else None, width, reading.columns)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
@@ -194,44 +192,60 @@ def _wanted_columns(
     return out[:4]
 
 
-def identified(cells: list[str], ids: str) -> Sequence[Hashable]:
-    """Whole numbers if every name in the column is one, otherwise text; an empty cell is None."""
-    if ids == "auto" and all(not cell or _INTEGER.fullmatch(cell) for cell in cells):
-        return [int(cell) if cell else None for cell in cells]
-    return [cell or None for cell in cells]
+def identified(names: Sequence[str], ids: str) -> Sequence[Hashable]:
+    """Whole numbers if every name is one, otherwise text."""
+    if ids == "auto" and all(map(_INTEGER.fullmatch, names)):
+        return tuple(map(int, names))
+    return names
 
 
-def _numbers(cells: list[str], lines: list[int], what: str) -> np.ndarray:
-    out = np.full(len(cells), np.nan)
-    for i, cell in enumerate(cells):
-        if cell:
-            value = float(cell) if _NUMBER.fullmatch(cell) else np.nan
-            if not np.isfinite(value):
-                raise ValueError(f"line {lines[i]}: expected a {what}, a finite number; found {short(cell)}")
-            out[i] = value
-    return out
+def _named(column: Numbered, ids: str) -> tuple[np.ndarray, Sequence[Hashable]]:
+    """Codes and names of a column of cells; what is empty has the code -1."""
+    codes, cells = column.codes, cast("tuple[str, ...]", column.labels)
+    if "" not in cells and not any(map("".join(cells).__contains__, _SPACES)):
+        return codes, identified(cells, ids)
+    cells = tuple(cell.strip(_SPACES) for cell in cells)
+    known = {cell: i for i, cell in enumerate(dict.fromkeys(filter(None, cells)))}
+    places = np.array([known.get(cell, -1) for cell in cells], dtype=np.int32)
+    return places[codes], identified(tuple(known), ids)
+
+
+class _Numbers:
+    """A column of numbers, taken in some cells at a time; NaN where a cell is empty."""
+
+    def __init__(self, what: str, line: Callable[[int], str]) -> None:
+        self.what, self.line, self.n = what, line, 0
+        self._parts: list[np.ndarray] = []
+
+    def add(self, cells: list[str]) -> None:
+        """Take in some more."""
+        values = None
+        if _PLAIN.fullmatch("".join(cells)):  # then Python reads just what `_NUMBER` says
+            with suppress(ValueError):
+                values = np.array(list(map(float, cells)))
+        if values is None or not np.isfinite(values).all():
+            values = np.array([self._value(i, cell.strip(_SPACES)) for i, cell in enumerate(cells, self.n)])
+        self._parts.append(values)
+        self.n += len(cells)
+
+    def _value(self, row: int, cell: str) -> float:
+        value = float(cell) if _NUMBER.fullmatch(cell) else np.nan
+        if cell and not np.isfinite(value):
+            raise ValueError(
+                f"{self.line(row)}: expected a {self.what}, a finite number; found {short(cell)}"
+            )
+        return value
+
+    @property
+    def values(self) -> np.ndarray:
+        """All of them."""
+        return np.concatenate(self._parts)
+
+
+_PLAIN = re.compile(r"[-+0-9.eE \t]*")
 
 
 # -- columns to hypergraph -----------------------------------------------------------------------------
-
-
-def from_columns(
-    edges: Any,
-    nodes: Any,
-    weights: np.ndarray | None,
-    edge_weights: np.ndarray | None,
-    reading: Reading,
-    where: Callable[[int], str],
-) -> Hypergraph:
-    """Build from columns; a row without a hyperedge names a vertex, one without a vertex a hyperedge."""
-    edge_codes, labels = factorised("edges", edges)
-    node_codes, names = factorised("nodes", nodes)
-    edge_codes, labels = without_none(edge_codes, labels)
-    node_codes, names = without_none(node_codes, names)
-    neither = np.flatnonzero((edge_codes < 0) & (node_codes < 0))
-    if neither.size:
-        raise ValueError(f"{where(int(neither[0]))}: there is neither a hyperedge nor a vertex")
-    return from_codes(edge_codes, labels, node_codes, names, weights, edge_weights, reading, where)
 
 
 def from_codes(
@@ -244,7 +258,7 @@ def from_codes(
     reading: Reading,
     where: Callable[[int], str],
 ) -> Hypergraph:
-    """The same from codes; -1 is nothing."""
+    """Build from codes, -1 is nothing: a row without a hyperedge names a vertex, and the other way round."""
     of_edges = None
     if edge_weights is not None:
         of_edges = _one_weight_each(edge_codes, edge_weights, labels, where)
@@ -254,17 +268,6 @@ def from_codes(
         weights = None if weights is None else weights[pairs]
     listing = Listing(edge_codes, node_codes, Records(len(edge_codes), weights=weights))
     return build(labels, names, listing, Records(len(labels), weights=of_edges), Records(len(names)), reading)
-
-
-def without_none(codes: np.ndarray, labels: Sequence[Hashable]) -> tuple[np.ndarray, Sequence[Hashable]]:
-    """Give None, if it is among the labels, the code -1."""
-    if isinstance(labels, range) or None not in labels:
-        return codes, labels
-    place = labels.index(None)
-    shift = np.arange(len(labels), dtype=np.int32)
-    shift[place:] -= 1
-    shift[place] = -1
-    return shift[codes], (*labels[:place], *labels[place + 1 :])
 
 
 def _one_weight_each(
