@@ -172,3 +172,68 @@ def test_standardised_columns_have_mean_0_and_variance_1(tmp_path):
     scaled = read_points(tmp_path / "a.npy").standardised().points
     assert scaled.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-9)
     assert scaled.std(axis=0) == pytest.approx([1, 1, 0])
+
+
+# -- what was once taken for something else ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('1,"1"2\n3,4\n', "it is no proper table"),
+        ("x\n1\n\n3\n", "line 3 is empty; expected a number"),
+        ("x\n\n1\n3\n", "line 2 is empty; expected a number"),
+        ("1\n  \n3\n", "line 2 is empty; expected a number"),
+        ("# \n1 2\n", "line 1 is a comment without names"),
+        ("\n#\n", "line 2 is a comment without names"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "txt"])
+def test_nothing_is_dropped_or_joined_in_silence(tmp_path, text, message, ending):
+    path = tmp_path / f"points.{ending}"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_points(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2\n\n3,4\n", "\n1,2\n3,4\n\n \n", "1,2\n \n3,4\n", 'x,y\n1,"2"\n\n3,4\n']
+)
+def test_blank_lines_between_rows_of_several_cells_are_no_rows(tmp_path, text):
+    (tmp_path / "points.csv").write_text(text)
+    assert read_points(tmp_path / "points.csv").points.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (3,",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 2)}" % 2**64,
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 2)}",
+        b"{'descr': '|O', 'fortran_order': False, 'shape': (1, 2)}",
+    ],
+)
+def test_headers_of_arrays_that_lie_are_refused(tmp_path, header):
+    path = tmp_path / "points.npy"
+    path.write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(16))
+    with pytest.raises(ValueError, match=r"^points: .* it is no array saved by NumPy: "):
+        read_points(path)
+
+
+def test_a_column_of_parquet_that_doubles_cannot_hold_is_named(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "points.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"x": [1, 2], "big": [2**53 + 1, 2]}), path)
+    with pytest.raises(ValueError, match=r"column 'big' holds int64, among them numbers beyond 2\*\*53"):
+        read_points(path)
+    assert read_points(path, columns=["x"]).points.tolist() == [[1], [2]]
+
+
+def test_parquet_is_measured_before_it_is_read(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "points.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"x": np.zeros(10**6), "y": np.zeros(10**6)}), path)
+    assert path.stat().st_size < 10**5
+    with pytest.raises(ValueError, match=r"its 1000000 rows unpack to \d+ bytes, more than max_bytes="):
+        read_points(path, max_bytes=10**6)
+    assert read_points(path).points.shape == (10**6, 2)

@@ -16,6 +16,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from hypermodes.files import as_path
+from hypermodes.interop import parquet
 from hypermodes.npy import read_array
 
 FORMATS = ("csv", "tsv", "txt", "parquet", "npy")
@@ -223,32 +224,28 @@ def _read_array(source: _Source, choice: _Choice) -> PointTable:
 
 
 def _read_parquet(source: _Source, choice: _Choice) -> PointTable:
+    pyarrow = parquet.pyarrow("points")
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            "points: Parquet needs pyarrow: install hypermodes[parquet], or convert to CSV"
-        ) from None
-    try:
-        table = pyarrow.parquet.read_table(source.path)
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise
-        raise source.error(f"it is no Parquet file: {error}") from None
+        with parquet.errors(), pyarrow.parquet.ParquetFile(source.path) as file:
+            parquet.check_size(file.metadata, len(file.schema_arrow), source.max_bytes)
+            table = file.read()
+    except ValueError as error:
+        raise source.error(str(error)) from None
     chosen = choice.among(list(table.column_names))
     numbers = {}
+    kinds = pyarrow.types
+    number_kinds = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal)
     for k in chosen.candidates:
         column, kind = table.column(k), table.schema.field(k).type
-        if (
-            pyarrow.types.is_integer(kind)
-            or pyarrow.types.is_floating(kind)
-            or pyarrow.types.is_boolean(kind)
-        ):
-            values = column.cast(pyarrow.float64()).to_numpy()  # what is missing is NaN
+        if any(is_one(kind) for is_one in number_kinds):
+            try:
+                values = column.cast(pyarrow.float64()).to_numpy()  # what is missing is NaN
+            except pyarrow.ArrowInvalid:
+                raise source.error(
+                    f"column {chosen.names[k]!r} holds {kind}, among them numbers beyond 2**53, which "
+                    "doubles cannot tell apart; choose other columns, or convert it to double"
+                ) from None
             numbers[k] = _finite(source, chosen.names[k], values)
-        elif pyarrow.types.is_decimal(kind):
-            numbers[k] = _finite(source, chosen.names[k], column.cast(pyarrow.float64()).to_numpy())
         elif chosen.are_asked_for:
             raise source.error(f"column {chosen.names[k]!r} holds {kind}; expected numbers")
     ids = () if chosen.identity is None else table.column(chosen.identity).to_pylist()
@@ -285,12 +282,27 @@ def _rows(source: _Source, file: IO[str]) -> _Rows:
         raise source.error("expected rows of numbers; the file is empty")
     if head.startswith("#"):  # as NumPy writes headers
         head = head.lstrip("# ")
+        if not head.strip():
+            raise source.error(f"line {number} is a comment without names; expected names behind the #")
     marks = {"csv": "\t;,|", "tsv": "\t", "txt": "\t;,"}[source.format]
     mark = next((mark for mark in marks if mark in head), None if source.format == "txt" else marks[-1])
     reader: Any = _BlankSeparated(chain((head,), file))
     if mark is not None:
         reader = csv.reader(chain((head,), file), delimiter=mark, strict=True)
-    return _Rows(filter(None, reader), lambda: reader.line_num + number - 1, mark)
+    return _Rows(_without_blank(source, reader, number), lambda: reader.line_num + number - 1, mark)
+
+
+def _without_blank(source: _Source, reader: Any, first: int) -> Iterator[list[str]]:
+    """Rows without blank lines; in a table of one column those are missing numbers, unless they end it."""
+    blank = width = 0
+    for row in reader:
+        if not row or (len(row) == 1 and not row[0].strip()):
+            blank = blank or reader.line_num + first - 1
+            continue
+        if blank and width == 1:
+            raise source.error(f"line {blank} is empty; expected a number, as in the other lines")
+        width = width or len(row)
+        yield row
 
 
 class _BlankSeparated:
@@ -351,15 +363,28 @@ def _all_numbers(source: _Source, mark: str | None, skipped: int) -> np.ndarray 
     with _opened(source) as file:
         for _ in islice(file, skipped):
             pass
-        lines = filter(str.strip, file)
-        first = next(lines, None)
-        if first is None:
-            return None
+        lines = _said_lines(file, mark, skipped > 0)
         try:
-            points = np.loadtxt(chain((first,), lines), delimiter=mark, comments=None, quotechar='"', ndmin=2)
+            first = next(lines, None)
+            if first is None:
+                return None
+            points = np.loadtxt(chain((first,), lines), delimiter=mark, comments=None, ndmin=2)
         except ValueError:
             return None
         return points if np.isfinite(points).all() else None
+
+
+def _said_lines(file: IO[str], mark: str | None, begun: bool) -> Iterator[str]:
+    """Lines that are not blank; a blank one among those of one cell is for the careful way."""
+    blank, width = False, 0
+    for line in file:
+        if not line.strip():
+            blank = begun or width > 0
+            continue
+        width = width or len(line.split(mark))
+        if blank and width == 1:
+            raise ValueError("a number is missing")
+        yield line
 
 
 class _Trouble(NamedTuple):

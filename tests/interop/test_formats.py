@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import hypermodes as hm
@@ -181,6 +181,21 @@ def test_parquet_without_pyarrow_says_what_to_install(monkeypatch):
         written(SOFT, "parquet")
 
 
+@pytest.mark.parametrize("write_as", ["strings", "dictionary"])
+def test_names_of_parquet_come_in_the_order_they_appear(write_as):
+    pyarrow = pytest.importorskip("pyarrow")
+    names = ["b", "a", None, "b", "c"]
+    column = pyarrow.array(names)
+    if write_as == "dictionary":  # with a name that nobody has, one that is there twice, in another order
+        codes = pyarrow.array([3, 1, None, 4, 2], pyarrow.int32())
+        column = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(["x", "a", "c", "b", "b"]))
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"edge": ["e"] * 5, "node": column, "else": names}), stream)
+    hypergraph = read_text(stream.getvalue(), "parquet")
+    assert hypergraph.vertices == ("b", "a", "c")
+    assert hypergraph.members("e") == ("b", "a", "c")
+
+
 # -- lists ----------------------------------------------------------------------------------------------
 
 
@@ -205,6 +220,33 @@ def test_hashtags_are_not_comments():
 def test_lists_come_back():
     hypergraph = Hypergraph.from_edges([["new york", "rome"], ["rome"]])
     assert again(hypergraph, "list") == hypergraph
+
+
+odd_names = st.text(
+    st.sampled_from("ab1,\t \u00a0\u2003\u3000\x85\x0b\x1c\u2028\ufeff#%\"\r\n'")
+    | st.characters(exclude_categories=["Cs"]),
+    min_size=1, max_size=4,
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(odd_names, min_size=1, max_size=3, unique=True), min_size=1, max_size=4), st.data())
+def test_names_are_written_so_that_they_are_read_again_or_refused(edges, data):
+    hypergraph = Hypergraph.from_edges(edges)
+    kind = data.draw(st.sampled_from(["list", "csv", "tsv"]))
+    try:
+        content = written(hypergraph, kind)
+    except ValueError as error:
+        event(f"refused: {str(error)[:30]}")
+    else:
+        assert read_text(content, kind, ids="text").vertices == hypergraph.vertices
+
+
+@pytest.mark.parametrize("kind", ["list", "csv", "tsv"])
+@pytest.mark.parametrize("blank", "\u00a0\u2003\u3000\x85\x0b\x1c\u2028")
+def test_unicode_blanks_are_part_of_names(kind, blank):
+    for edges in ([["Paris", f"Paris{blank}", f"{blank}Paris"]], [["Paris"], [f"Paris{blank}"]]):
+        hypergraph = Hypergraph.from_edges(edges)
+        assert again(hypergraph, kind) == Hypergraph(hypergraph.incidence, vertices=hypergraph.vertices)
 
 
 # -- hMETIS ---------------------------------------------------------------------------------------------

@@ -272,6 +272,17 @@ def test_a_gzip_bomb_goes_off_at_the_limit(kind):
     assert peak < 8e6
 
 
+def test_parquet_is_measured_before_it_is_read():
+    pyarrow = pytest.importorskip("pyarrow")
+    stream = io.BytesIO()
+    one = pyarrow.array(["x" * 100]).dictionary_encode()
+    column = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 10**6, pyarrow.int32()), one.dictionary)
+    pyarrow.parquet.write_table(pyarrow.table({"edge": column, "node": column}), stream)
+    assert len(stream.getvalue()) < 10**5
+    assert "its 1000000 rows unpack to" in tried(stream.getvalue(), "parquet", max_bytes=10**6)
+    assert tried(stream.getvalue(), "parquet").n_edges == 1
+
+
 def test_the_limit_is_on_what_is_unpacked_and_can_be_raised():
     content = gzip.compress(b"1,2\n" * 1000)
     assert "raise max_bytes" in tried(content, "csv", max_bytes=3999)

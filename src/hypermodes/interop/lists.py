@@ -8,7 +8,7 @@ from hypermodes.annotations import Records
 from hypermodes.edge_lists import factorised
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.interop.building import Listing, Reading, build, short
-from hypermodes.interop.tables import cell_texts, decoded, identified
+from hypermodes.interop.tables import SPACES, cell_texts, decoded, identified
 
 
 def read(content: bytes, reading: Reading) -> Hypergraph:
@@ -22,11 +22,13 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
     members: list[str] = []
     sizes: list[int] = []
     for number, line in enumerate(text.split("\n"), 1):
-        line = line.strip(" \r\n" if mark else None)
-        if not line or line[:2] in ("# ", "% "):
+        line = line.removesuffix("\r").strip(" ")
+        if not line.strip(SPACES) or line[:2] in ("# ", "% "):
             continue
-        fields = [field.strip() for field in line.split(mark)]
-        if mark is not None and fields[-1] == "" and len(fields) > 1:
+        fields = [field.strip(SPACES) for field in line.split(mark or " ")]
+        if mark is None:
+            fields = list(filter(None, fields))
+        elif fields[-1] == "" and len(fields) > 1:
             fields.pop()  # a mark at the end of the line
         if "" in fields:
             raise ValueError(f"line {number}: expected vertices separated by {mark!r}; found {short(line)}")
@@ -56,12 +58,10 @@ def write(hypergraph: Hypergraph, file: BinaryIO) -> None:
     """Write one hyperedge a line, vertices separated by commas."""
     names = cell_texts("vertices", hypergraph.vertices, ",")
     for name in names:
-        if name[0] == '"' or name[:2] in ("# ", "% "):
+        if name[0] in '"\ufeff' or name[:2] in ("# ", "% "):
             raise ValueError(f"vertices: a list cannot hold the name {short(name)}")
     indptr, members = hypergraph.incidence.indptr.tolist(), hypergraph.incidence.indices
-    if hypergraph.incidence.nnz == hypergraph.n_edges and any(
-        any(c.isspace() for c in name) for name in names
-    ):
+    if hypergraph.incidence.nnz == hypergraph.n_edges and any(" " in name or "\t" in name for name in names):
         raise ValueError(
             "vertices: in a list where every hyperedge has one vertex, names cannot have spaces: no comma "
             "would say what separates them"

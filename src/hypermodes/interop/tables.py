@@ -14,6 +14,7 @@ import numpy as np
 from hypermodes.annotations import Records
 from hypermodes.edge_lists import Numbered
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.interop import parquet
 from hypermodes.interop.building import Listing, Reading, build, short
 from hypermodes.interop.hif import given_weights, number_text
 from hypermodes.json_text import is_unicode
@@ -26,7 +27,7 @@ _KNOWN = (
     {"edge_weight", "hyperedge_weight", "w"},
 )
 _DELIMITERS = (",", ";", "\t", "|")
-_SPACES = " \t"  # around cells; Unicode has more, and they may be part of a name
+SPACES = " \t"  # around cells; Unicode has more, and they may be part of a name
 _BLOCK = 1 << 14
 _ROWS = 1 << 9  # fewer lists than Python makes before it looks for cycles among them
 _TELLING = 100  # rows that say how a table is to be read
@@ -104,7 +105,7 @@ def _blocks(content: bytes, delimiter: str) -> Iterator[list[list[str]]]:
 
 
 def _is_blank(row: list[str]) -> bool:
-    return not row or (len(row) == 1 and not row[0].strip(_SPACES))
+    return not row or (len(row) == 1 and not row[0].strip(SPACES))
 
 
 def _line(content: bytes, delimiter: str, row: int) -> int:
@@ -202,9 +203,9 @@ def identified(names: Sequence[str], ids: str) -> Sequence[Hashable]:
 def _named(column: Numbered, ids: str) -> tuple[np.ndarray, Sequence[Hashable]]:
     """Codes and names of a column of cells; what is empty has the code -1."""
     codes, cells = column.codes, cast("tuple[str, ...]", column.labels)
-    if "" not in cells and not any(map("".join(cells).__contains__, _SPACES)):
+    if "" not in cells and not any(map("".join(cells).__contains__, SPACES)):
         return codes, identified(cells, ids)
-    cells = tuple(cell.strip(_SPACES) for cell in cells)
+    cells = tuple(cell.strip(SPACES) for cell in cells)
     known = {cell: i for i, cell in enumerate(dict.fromkeys(filter(None, cells)))}
     places = np.array([known.get(cell, -1) for cell in cells], dtype=np.int32)
     return places[codes], identified(tuple(known), ids)
@@ -224,7 +225,7 @@ class _Numbers:
             with suppress(ValueError):
                 values = np.array(list(map(float, cells)))
         if values is None or not np.isfinite(values).all():
-            values = np.array([self._value(i, cell.strip(_SPACES)) for i, cell in enumerate(cells, self.n)])
+            values = np.array([self._value(i, cell.strip(SPACES)) for i, cell in enumerate(cells, self.n)])
         self._parts.append(values)
         self.n += len(cells)
 
@@ -348,7 +349,7 @@ def cell_text(name: str, label: Hashable, delimiter: str) -> str:
         )
     text = str(label)
     _check_unicode(name, text)
-    if text != text.strip(_SPACES) or not text:
+    if text != text.strip(SPACES) or not text:
         raise ValueError(
             f"{name}: a table cannot hold the name {short(label)}: cells are read without spaces"
         )
@@ -368,29 +369,24 @@ def _check_unicode(name: str, text: str) -> None:
 # -- Parquet -------------------------------------------------------------------------------------------
 
 
-def _pyarrow() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError("format: Parquet needs pyarrow: install hypermodes[parquet]") from None
-    return pyarrow
-
-
 def read_parquet(content: bytes, reading: Reading) -> Hypergraph:
     """Read the same columns from a Parquet file."""
-    arrow = _pyarrow()
-    try:
-        table = arrow.parquet.read_table(arrow.BufferReader(content))
-    except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"not a Parquet file: {' '.join(str(error).split())[:200]}") from None
-    where = columns_of(table.column_names, table.num_columns, reading.columns)
-    if table.num_rows == 0:
-        raise ValueError("expected rows 'edge, node'; the table is empty")
-    edges, nodes = (_arrow_codes(arrow, table.column(i), ROLES[k]) for k, i in enumerate(where[:2]))
-    weights, edge_weights = (
-        None if i is None else _arrow_numbers(arrow, table.column(i), ROLES[k + 2])
-        for k, i in enumerate(where[2:])
-    )
+    arrow = parquet.pyarrow("format")
+    with parquet.errors():
+        schema = arrow.parquet.read_schema(arrow.BufferReader(content))
+        where = columns_of(schema.names, len(schema), reading.columns)
+        used = [schema.names[i] for i in where if i is not None]
+        texts = [name for name in used[:2] if str(schema.field(name).type) in ("string", "large_string")]
+        file = arrow.parquet.ParquetFile(arrow.BufferReader(content), read_dictionary=texts)
+        parquet.check_size(file.metadata, len(used), reading.max_bytes)
+        if file.metadata.num_rows == 0:
+            raise ValueError("expected rows 'edge, node'; the table is empty")
+        table = file.read(columns=used)
+        edges, nodes = (_arrow_codes(arrow, table.column(used[k]), ROLES[k]) for k in (0, 1))
+        weights, edge_weights = (
+            None if i is None else _arrow_numbers(arrow, table.column(schema.names[i]), ROLES[k + 2])
+            for k, i in enumerate(where[2:])
+        )
     if ((edges[0] < 0) & (nodes[0] < 0)).any():
         raise ValueError("a row has neither a hyperedge nor a vertex")
     return from_codes(*edges, *nodes, weights, edge_weights, reading, lambda i: f"row {i + 1}")
@@ -400,10 +396,19 @@ def _arrow_codes(arrow: Any, column: Any, role: str) -> tuple[np.ndarray, tuple[
     kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
     if not (arrow.types.is_integer(kind) or arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
         raise ValueError(f"column {role!r}: expected text or whole numbers; found {kind}")
-    column = column.cast(kind).combine_chunks().dictionary_encode()
+    if not arrow.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = column.unify_dictionaries().combine_chunks()
     if isinstance(column, arrow.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-    return column.indices.fill_null(-1).to_numpy(), tuple(column.dictionary.to_pylist())
+        column = column.chunk(0)
+    codes, values = column.indices.fill_null(-1).to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+    used, first = np.unique(codes[codes >= 0], return_index=True)
+    known: dict[Hashable, int] = {}  # a dictionary may have a value twice, or unused, or in another order
+    places = np.full(len(values) + 1, -1, dtype=np.int32)
+    for i in used[np.argsort(first)].tolist():
+        if values[i] is not None:
+            places[i] = known.setdefault(values[i], len(known))
+    return places[codes], tuple(known)
 
 
 def _arrow_numbers(arrow: Any, column: Any, role: str) -> np.ndarray:
@@ -423,7 +428,7 @@ def _arrow_numbers(arrow: Any, column: Any, role: str) -> np.ndarray:
 
 def write_parquet(hypergraph: Hypergraph, file: BinaryIO) -> None:
     """Write the columns of a CSV file as Parquet."""
-    arrow = _pyarrow()
+    arrow = parquet.pyarrow("format")
     said = hypergraph.annotations
     isolated = np.flatnonzero(np.diff(hypergraph.incidence_by_vertex.indptr) == 0)
     empty = () if said is None else said.empty_edges
