@@ -199,6 +199,13 @@ class Numbered:
         """Take in some more."""
         self._blocks.append(np.fromiter(map(self._index.__getitem__, block), np.int32, len(block)))
 
+    def behind_first(self) -> "Numbered":
+        """The same without the first label, which must not come again."""
+        rest = Numbered()
+        rest._index.update((label, number - 1) for label, number in self._index.items() if number)
+        rest._blocks = [self.codes[1:] - np.int32(1)]
+        return rest
+
     @property
     def codes(self) -> np.ndarray:
         """The number of each."""

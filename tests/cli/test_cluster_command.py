@@ -94,7 +94,7 @@ def test_groups_of_a_hypergraph(run, meetings, tmp_path):
         ("a.csv", "1,2\n3,4\n", None),
         ("a.csv", "basket,item\n1,milk\n1,tea\n2,tea\n", None),
         ("a.csv", "level,colour\n1.5,red\n2,blue\n", "points"),
-        ("a.csv", "ann,bob\nbob,cid\n", None),
+        ("a.csv", "ann,bob\nbob,cid\n", "hypergraph"),
         ("a.txt", "1 2\n3 4\n", None),
     ],
 )
@@ -107,6 +107,21 @@ def test_hypergraphs_and_points_are_told_apart(run, fails, tmp_path, name, text,
         code, out, _ = run("cluster", tmp_path / name, "--json")
         assert code == 0
         assert json.loads(out)["kind"] == kind
+
+
+def test_a_header_of_words_is_no_hyperedge(run, tmp_path):
+    path = tmp_path / "tags.csv"
+    path.write_text("package,tag\ngimp,image\ngimp,gtk\nkrita,image\n")
+    code, out, err = run("cluster", path, "--json")
+    assert code == 0
+    assert {row["id"] for row in json.loads(out)["hyperedges"]} == {"gimp", "krita"}
+    assert "tags.csv: the first row ('package', 'tag') is taken for a header" in err
+    assert "say --no-header if it is an incidence" in err
+    for option in (("--columns", "package,tag"), ("--header",)):
+        assert run("cluster", path, "--json", *option) == (0, out, "")
+    code, out, err = run("cluster", path, "--json", "--no-header")
+    assert {row["id"] for row in json.loads(out)["hyperedges"]} == {"package", "gimp", "krita"}
+    assert err == ""
 
 
 def test_what_is_said_outweighs_what_it_looks_like(run, tmp_path):

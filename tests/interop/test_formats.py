@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -114,6 +115,58 @@ def test_tables_as_people_write_them(text, options):
     hypergraph = read_text(text, "csv", **options)
     assert hypergraph.labels == (1, 2)
     assert [hypergraph.members(label) for label in (1, 2)] == [("a", "b"), ("b",)]
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("package,tag\ngimp,x\ngimp,y\n", {"gimp": ("x", "y")}),
+        (" package , tag \ngimp,x\nkrita,x\n", {"gimp": ("x",), "krita": ("x",)}),
+        # Not a header: its words are elsewhere, or no word comes twice, or it has a number.
+        ("gimp,tag\ngimp,x\ngimp,y\n", {"gimp": ("tag", "x", "y")}),
+        ("package,x\ngimp,x\ngimp,y\n", {"package": ("x",), "gimp": ("x", "y")}),
+        ("ann,bob\nbob,cid\nbob,dan\n", {"ann": ("bob",), "bob": ("cid", "dan")}),
+        ("x,ann\ny,x\ny,z\n", {"x": ("ann",), "y": ("x", "z")}),
+        ("a,a\nb,c\nb,d\n", {"a": ("a",), "b": ("c", "d")}),
+        ("a,b\nc,d\n", {"a": ("b",), "c": ("d",)}),
+        ("a,1\nb,c\nb,d\n", {"a": ("1",), "b": ("c", "d")}),
+        (",tag\ngimp,x\ngimp,y\n", {"gimp": ("x", "y")}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the first row")
+def test_words_that_come_nowhere_else_are_a_header(text, edges):
+    hypergraph = read_text(text, "csv")
+    assert {label: hypergraph.members(label) for label in hypergraph.labels} == edges
+    columns = dict.fromkeys(cell.strip() for cell in text.partition("\n")[0].split(","))
+    if len(columns) == 2 and "" not in columns:  # names of columns imply a header
+        rest = zip(*(row.split(",") for row in text.split("\n")[1:-1]), strict=True)
+        assert read_text(text, "csv", columns=list(columns)) == Hypergraph.from_incidences(*rest)
+
+
+def test_a_header_that_was_guessed_is_said():
+    text = "package,tag\ngimp,x\ngimp,y\n"
+    with pytest.warns(UserWarning, match=r"row \('package', 'tag'\) is taken for a header: .*header=False"):
+        read_text(text, "csv")
+    assert read_text(text, "csv", header=True).labels == ("gimp",)
+    assert read_text(text, "csv", header=False).labels == ("package", "gimp")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=12),
+    st.sampled_from(["at once", "in pieces"]),
+)
+def test_a_header_is_guessed_where_the_rule_says_so(pairs, way):
+    with reading_by(way), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        hypergraph = read_text("".join(f"{e},{v}\n" for e, v in pairs), "csv")
+    first, rest = pairs[0], pairs[1:]
+    others = [cell for pair in rest for cell in pair]
+    again = any(len(set(column)) < len(pairs) for column in zip(*pairs, strict=True))
+    header = again and first[0] != first[1] and not set(first) & set(others)
+    assert bool(said) == header
+    expected = Hypergraph.from_incidences(*zip(*(rest if header else pairs), strict=True))
+    assert incidences(hypergraph) == incidences(expected)
 
 
 @both_ways

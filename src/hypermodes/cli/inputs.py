@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 import tempfile
+import warnings
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from hypermodes.cli.options import (
     reading_options,
     refuse_useless,
 )
+from hypermodes.cli.terminal import safe, say
 
 if TYPE_CHECKING:
     from hypermodes.hypergraph import Hypergraph
@@ -113,9 +115,13 @@ def read_hypergraph(arguments: argparse.Namespace, path: str) -> "Hypergraph":
                 f"{'|'.join(HYPERGRAPH_FORMATS)}"
             )
     try:
-        return hypermodes.read(path, format=format, **reading_of(arguments))
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as guesses:
+            hypergraph = hypermodes.read(path, format=format, **reading_of(arguments))
     except ValueError as error:
         raise ValueError(_with_options(str(error))) from None
+    for guess in guesses:
+        say(f"hypermodes: {safe(arguments.file)}: {_with_options(str(guess.message))}")
+    return hypergraph
 
 
 def _is_folder(path: str) -> bool:
@@ -125,6 +131,7 @@ def _is_folder(path: str) -> bool:
 
 def _with_options(message: str) -> str:
     """Turn advice for Python into advice for the command line: say --duplicates sum."""
+    message = message.replace("pass header=False", "say --no-header")
     message = re.sub(r"\bpass (\w+)=(?:'(\w+)')?", r"say --\1 \2", message)
     return message.replace("raise max_bytes", "raise --max-bytes").rstrip()
 
@@ -240,6 +247,8 @@ def _kind_of_table(path: str) -> Kind | None:
     rows = [line.split() if mark is None else line.split(mark) for line in lines[:_ROWS]]
     if _names_incidences(rows[0]):
         return "hypergraph"
+    if all(len(row) == 2 for row in rows) and not any(_is_number(cell) for row in rows for cell in row):
+        return "hypergraph"  # points have numbers
     if not any(map(_is_number, rows[0])):
         if all(len(row) == 2 and row[0].strip().isdecimal() and not _is_number(row[1]) for row in rows[1:]):
             return None  # basket,item: 1,milk

@@ -39,8 +39,21 @@ class Reading:
             if getattr(self, name) not in allowed:
                 words = ", ".join(map(repr, allowed))
                 raise ValueError(f"{name}: expected one of {words}; got {getattr(self, name)!r}")
-        if self.delimiter is not None and (not isinstance(self.delimiter, str) or len(self.delimiter) != 1):
-            raise ValueError(f"delimiter: expected one character; got {self.delimiter!r}")
+        if self.columns is not None and (
+            isinstance(self.columns, str)
+            or not isinstance(self.columns, Sequence)
+            or not {str, int, type(None)}.issuperset(map(type, self.columns))
+        ):
+            raise ValueError(
+                "columns: expected names or positions of the columns of edge, node[, weight[, edge weight]]; "
+                f"got {self.columns!r}"
+            )
+        if self.delimiter is not None and (
+            not isinstance(self.delimiter, str) or len(self.delimiter) != 1 or self.delimiter in '"\r\n'
+        ):
+            raise ValueError(
+                f"delimiter: expected one character, no quote and no end of a line; got {self.delimiter!r}"
+            )
         if isinstance(self.max_bytes, bool) or not isinstance(self.max_bytes, int) or self.max_bytes <= 0:
             raise ValueError(f"max_bytes: expected a positive whole number; got {self.max_bytes!r}")
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
@@ -76,6 +77,14 @@ def _read(content: bytes, reading: Reading, delimiter: str) -> Hypergraph:
         n += len(block)
     if n == 0:
         raise ValueError("expected rows 'edge, node' after the header; found none")
+    if not header and reading.header is None and width == 2 and _stand_above(edges, nodes):
+        words = ", ".join(short(column.labels[0]) for column in (edges, nodes))
+        warnings.warn(
+            f"the first row ({words}) is taken for a header: its words come nowhere else, others come again; "
+            "pass header=False if it is an incidence",
+            stacklevel=2,
+        )
+        edges, nodes, first = edges.behind_first(), nodes.behind_first(), 1
     (edge_codes, labels), (node_codes, names) = (_named(column, reading.ids) for column in (edges, nodes))
     neither = np.flatnonzero((edge_codes < 0) & (node_codes < 0))
     if neither.size:
@@ -85,6 +94,19 @@ def _read(content: bytes, reading: Reading, delimiter: str) -> Hypergraph:
         None if weights is None else weights.values, None if edge_weights is None else edge_weights.values,
         reading, line,
     )  # fmt: skip
+
+
+def _stand_above(edges: Numbered, nodes: Numbered) -> bool:
+    """Whether the words of the first row are nowhere else in two columns of text whose words come again."""
+    first = [str(column.labels[0]).strip(SPACES) for column in (edges, nodes)]
+    if not all(first) or any(map(_NUMBER.fullmatch, first)):
+        return False
+    if any((column.codes[1:] == 0).any() for column in (edges, nodes)):
+        return False
+    if not any(len(column.labels) < column.codes.size for column in (edges, nodes)):
+        return False  # all words come once: that those of the first row do says nothing
+    others = {str(label).strip(SPACES) for column in (edges, nodes) for label in column.labels[1:]}
+    return first[0] != first[1] and others.isdisjoint(first)
 
 
 def _blocks(content: bytes, delimiter: str) -> Iterator[list[list[str]]]:
@@ -132,7 +154,9 @@ def _sniffed(content: bytes) -> str:
 
 def _layout(start: list[list[str]], reading: Reading) -> tuple[bool, int, list[int | None]]:
     """Whether there is a header, how many columns, and which are which, from the first rows."""
-    header = _has_header(start) if reading.header is None else reading.header
+    header = reading.header
+    if header is None:  # columns by name are those of a header
+        header = any(isinstance(one, str) for one in reading.columns or ()) or _has_header(start)
     width = len(start[0])
     return header, width, columns_of(start[0] if header else None, width, reading.columns)
 
