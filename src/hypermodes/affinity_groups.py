@@ -24,6 +24,7 @@ from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import cut, grown, joined, largest_first
 from hypermodes.result import Mode, counted
+from hypermodes.scalars import finite_number
 from hypermodes.threads import workers
 from hypermodes.ties import order_by_surroundings
 from hypermodes.tree import RUNG, ModeTree, agreements, check_count
@@ -110,9 +111,8 @@ class AffinityGroups:
 
     def at(self, lift: float) -> np.ndarray:
         """Group of each item where the tree is cut at another lift; nobody is left out."""
-        if isinstance(lift, bool) or not isinstance(lift, int | float | np.number) or not lift >= 0:
-            raise ValueError(f"lift: expected a number, 0 or more; got {lift!r}")
-        return largest_first(_cut_at(self.tree, float(lift)))
+        lift = finite_number("lift", lift, "a number, 0 or more", least=0, or_infinity=True)
+        return largest_first(_cut_at(self.tree, lift))
 
     def __len__(self) -> int:
         return self.n_groups

@@ -212,8 +212,8 @@ def _shift_block(
     from hypermodes._kernels.shifting import shift_block
 
     n = block.ptr.size - 1
-    # A start may be larger than what it could grow to.
-    most = int(np.maximum(np.diff(block.ptr), budget.max_support).sum())
+    # A start may be larger than what it could grow to, and there are not more than all rows.
+    most = int(np.maximum(np.diff(block.ptr), min(budget.max_support, prepared.n_rows)).sum())
     found = Points(np.zeros(n + 1, np.int64), *prepared.room(most))
     notes = np.zeros((n, TIE_CURVATURE))
     shift_block(

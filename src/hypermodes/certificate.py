@@ -15,6 +15,7 @@ import numpy as np
 from hypermodes.affinity import DENSE_FACE, Affinity, HyperedgeAffinity, as_affinity, face_of
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import unmasked
+from hypermodes.scalars import finite_number
 from hypermodes.simplex import Point, density, excess, spread, support
 
 MAX_TIES = 512  # ties, or else kinds of ties, that are examined together, in the compiled layer as well
@@ -82,6 +83,7 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
     (departures.md#certificate).
     """
     affinity = as_affinity(subject)
+    check_tolerance(tol)
     if not isinstance(point, Point):
         point = _as_point(affinity, point)
     value = density(point)
@@ -107,6 +109,11 @@ def certify(subject: Hypergraph | Affinity, point: Any, tol: float = 1e-9) -> Ce
     bend = bending(affinity.restrict(inside))
     toward = _toward_ties(affinity, point, bend, tol).curvature
     return replace(certificate, curvature=bend.largest, tie_curvature=toward)
+
+
+def check_tolerance(tol: Any) -> None:
+    """Refuse tolerances below rounding or without meaning."""
+    finite_number("tol", tol, "a relative tolerance between 1e-14 and 0.1", least=1e-14, most=0.1)
 
 
 def _as_point(affinity: Affinity, given: Any) -> Point:

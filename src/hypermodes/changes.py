@@ -10,6 +10,7 @@ import numpy as np
 from hypermodes import labels as names
 from hypermodes.modes import find_modes
 from hypermodes.result import ModeSet, counted
+from hypermodes.scalars import shown
 
 GONE = -2  # the counterpart of what has none
 SAME = 1e-6  # modes whose shares and densities differ by less are the same
@@ -61,6 +62,9 @@ def compare(before: ModeSet, after: ModeSet) -> Changes:
     >>> removal(find_modes(H), ["e"])
     Changes(2 modes -> 1: 1 stayed, 0 changed, 1 vanished, 0 appeared; 1 hyperedge moved)
     """
+    for name, modes in (("before", before), ("after", after)):
+        if not isinstance(modes, ModeSet):
+            raise ValueError(f"{name}: expected a ModeSet; got {shown(modes)}")
     old, new = _labels(before), _labels(after)
     place = {label: i for i, label in enumerate(new)}
     twin = np.array([place.get(label, -1) for label in old], dtype=np.int64)  # position after, of each before
@@ -99,6 +103,8 @@ def removal(modes: ModeSet, edges: Iterable[Hashable], **options: Any) -> Change
 
     ``options`` are those of `find_modes`.
     """
+    if not isinstance(modes, ModeSet):
+        raise ValueError(f"modes: expected the ModeSet of a hypergraph; got {shown(modes)}")
     if modes.hypergraph is None:
         raise ValueError("modes: expected modes of a hypergraph; these were found in a matrix")
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):

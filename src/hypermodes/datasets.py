@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hypermodes.scalars import finite_number, whole_number
+
 
 class LabelledPoints(NamedTuple):
     """Points and the cluster each was drawn from."""
@@ -38,12 +40,9 @@ def five_crescents(
     rng : Generator or seed
         Where randomness comes from.
     """
-    if n_samples < 5:
-        raise ValueError(f"n_samples: expected at least 5, one a crescent; got {n_samples!r}")
-    if not 0 <= outliers < np.inf:
-        raise ValueError(f"outliers: expected a fraction of n_samples, 0 or more; got {outliers!r}")
-    if not 0 <= noise < np.inf:
-        raise ValueError(f"noise: expected a standard deviation, 0 or more; got {noise!r}")
+    whole_number("n_samples", n_samples, "at least 5, one a crescent", least=5)
+    finite_number("outliers", outliers, "a fraction of n_samples, 0 or more", least=0)
+    finite_number("noise", noise, "a standard deviation, 0 or more", least=0)
     rng = np.random.default_rng(rng)
     labels = np.arange(n_samples) % 5
     angle = rng.uniform(0.0, np.pi, n_samples)
@@ -82,12 +81,9 @@ def noisy_shapes(
         Where randomness comes from.
     """
     n_shapes = 10
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < n_shapes:
-        raise ValueError(f"n_samples: expected at least {n_shapes}, one a shape; got {n_samples!r}")
-    if not 0 <= outliers < np.inf:
-        raise ValueError(f"outliers: expected a fraction of n_samples, 0 or more; got {outliers!r}")
-    if not 0 <= noise < np.inf:
-        raise ValueError(f"noise: expected a standard deviation, 0 or more; got {noise!r}")
+    whole_number("n_samples", n_samples, f"at least {n_shapes}, one a shape", least=n_shapes)
+    finite_number("outliers", outliers, "a fraction of n_samples, 0 or more", least=0)
+    finite_number("noise", noise, "a standard deviation, 0 or more", least=0)
     rng = np.random.default_rng(rng)
     shares = np.array([4, 2, 3, 3, 4, 2, 1, 2, 2, 1.0])
     counts = np.maximum(1, np.floor(n_samples * shares / shares.sum())).astype(int)

@@ -11,7 +11,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from hypermodes.affinity import DENSE_FACE, Affinity, Face, face_of
-from hypermodes.certificate import bending
+from hypermodes.certificate import bending, check_tolerance
+from hypermodes.scalars import whole_number
 from hypermodes.simplex import Point, density, excess, negligible, room, spread, support, trimmed
 
 _DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
@@ -38,10 +39,8 @@ class Dynamics(Protocol):
 
 def _check_budget(rule: Dynamics) -> None:
     """Refuse tolerances below rounding or without meaning, and budgets that are not counts."""
-    if not isinstance(rule.tol, float | int) or not 1e-14 <= rule.tol <= 0.1:
-        raise ValueError(f"tol: expected a relative tolerance between 1e-14 and 0.1; got {rule.tol!r}")
-    if isinstance(rule.max_steps, bool) or not isinstance(rule.max_steps, int) or rule.max_steps < 0:
-        raise ValueError(f"max_steps: expected a number of steps, 0 or more; got {rule.max_steps!r}")
+    check_tolerance(rule.tol)
+    whole_number("max_steps", rule.max_steps, "a number of steps, 0 or more", least=0)
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,7 @@ class InfectionImmunization:
 
     def __post_init__(self) -> None:
         _check_budget(self)
-        if isinstance(self.warm_up, bool) or not isinstance(self.warm_up, int) or self.warm_up < 0:
-            raise ValueError(f"warm_up: expected a number of steps, 0 or more; got {self.warm_up!r}")
+        whole_number("warm_up", self.warm_up, "a number of steps, 0 or more", least=0)
 
     def at_rest(self, point: Point) -> bool:
         """Whether Eq. (7) holds on the face."""

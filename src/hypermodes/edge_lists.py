@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hypermodes.labels import Labels, index_of
 from hypermodes.matrices import unmasked
+from hypermodes.scalars import is_real
 
 
 def vertex_index(vertices: Iterable[Hashable]) -> dict[Hashable, int]:
@@ -63,7 +64,7 @@ def _members(number: int, edge: Any) -> Mapping[Hashable, float]:
             )
     if members is edge:
         for vertex, probability in members.items():
-            if not (_is_number(probability) and 0 < probability <= 1):
+            if not (is_real(probability) and 0 < probability <= 1):
                 raise ValueError(
                     f"edges: p(v|e) must lie in (0, 1]; vertex {vertex!r} of hyperedge {number} "
                     f"has {probability!r}"
@@ -268,7 +269,3 @@ def _codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     shifted = values.astype(np.int64) - low
     used[shifted] = True
     return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[shifted]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

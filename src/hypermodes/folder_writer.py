@@ -22,6 +22,7 @@ from hypermodes.folder import FORMAT, META, MOST, VERSION, check_text
 from hypermodes.folder_rows import FolderColumns, write_rows
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import unmasked
+from hypermodes.scalars import whole_number
 
 _GROWING: Final = (
     ("edge_pointers", "<i4"), ("edge_vertices", "<i4"), ("edge_values", "<f8"), ("weights", "<f8"),
@@ -126,12 +127,8 @@ class FolderWriter:
         self._annotations = annotations
         self._said = {} if annotations is None else annotations.to_arrays()
         self.path = as_path("path", path)
-        if isinstance(n_vertices, bool) or not isinstance(n_vertices, int | np.integer):
-            raise ValueError(f"n_vertices: expected a whole number; got {n_vertices!r}")
-        if not 0 < n_vertices <= MOST:
-            raise ValueError(f"n_vertices: expected 1 to {MOST}; got {n_vertices}")
-        if isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1:
-            raise ValueError(f"memory: expected a number of bytes, 1 or more; got {memory!r}")
+        n_vertices = whole_number("n_vertices", n_vertices, f"a whole number, 1 to {MOST}", most=MOST)
+        memory = whole_number("memory", memory, "a number of bytes, 1 or more")
         if self.path.exists() or self.path.is_symlink():
             raise FileExistsError(f"path: {os.fspath(path)!r} is there already; expected a folder to make")
         if not self.path.parent.is_dir():

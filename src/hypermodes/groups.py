@@ -21,6 +21,7 @@ from hypermodes.modes import find_modes
 from hypermodes.progress import Progress, tracker
 from hypermodes.pyramid import Join, cut, grown, joined, largest_first
 from hypermodes.result import Mode, counted, plain
+from hypermodes.scalars import whole_number
 from hypermodes.ties import Ties, connected_ties
 from hypermodes.tree import ModeTree, check_wanted
 
@@ -107,9 +108,9 @@ class Groups:
         return _cores(self.hypergraph, self.edge_labels, self.n_clusters, n_jobs, client)
 
     def _number(self, k: int) -> int:
-        if isinstance(k, int | np.integer) and not isinstance(k, bool) and 0 <= k < self.n_clusters:
-            return int(k)
-        raise IndexError(f"k: expected the number of a group, 0 … {self.n_clusters - 1}; got {k!r}")
+        last = self.n_clusters - 1
+        expected = f"the number of a group, 0 … {last}"
+        return whole_number("k", k, expected, least=0, most=last, error=IndexError)
 
     def __len__(self) -> int:
         return self.n_clusters

@@ -9,6 +9,7 @@ import numpy as np
 
 from hypermodes.matrices import unmasked
 from hypermodes.result import counted
+from hypermodes.scalars import whole_number
 
 OUTLIER = -1
 """The label of an item that belongs to no cluster."""
@@ -121,10 +122,7 @@ class Partition:
         if any(int(group.support[-1]) >= labels.size for group in groups):
             raise ValueError(f"groups: expected supports within the {counted(labels.size, 'item')}")
         for name in ("iterations", "starts"):
-            count = getattr(self, name)
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-                raise ValueError(f"{name}: expected a count, 0 or more; got {count!r}")
-            _keep(self, **{name: int(count)})
+            _keep(self, **{name: whole_number(name, getattr(self, name), "a count, 0 or more", least=0)})
         if _rank(labels, groups) != list(range(len(groups))):
             raise ValueError("groups: expected falling values; Partition.ranked puts them in order")
         _keep(self, labels=_frozen(labels), probabilities=_frozen(probabilities), groups=groups)
@@ -173,8 +171,8 @@ class Partition:
 
     def members(self, k: int) -> np.ndarray:
         """Items of cluster k, sorted."""
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < self.n_clusters:
-            raise IndexError(f"k: expected the number of a cluster, 0 … {self.n_clusters - 1}; got {k!r}")
+        last = self.n_clusters - 1
+        k = whole_number("k", k, f"the number of a cluster, 0 … {last}", least=0, most=last, error=IndexError)
         return np.flatnonzero(self.labels == k)
 
     def __len__(self) -> int:

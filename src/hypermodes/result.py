@@ -18,6 +18,7 @@ from hypermodes.certificate import Certificate
 from hypermodes.files import load_arrays, replacing, save_arrays
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.json_text import json_text
+from hypermodes.scalars import whole_number
 from hypermodes.simplex import Point, support
 
 _FORMAT = "hypermodes-modes-1"
@@ -259,8 +260,7 @@ class ModeSet:
         A mode repeats a denser one if more than half of its vertex mass (`vertex_strengths`) is also that
         one's: Σ_v min(μ, μ') > 1/2. In a matrix, where there are no vertices, the same of its items.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k: expected how many modes, 1 or more; got {k!r}")
+        k = whole_number("k", k, "how many modes, 1 or more")
         kept: list[int] = []
         holders: dict[int, list[tuple[int, float]]] = {}  # of a vertex: the kept modes and their mass there
         for rank, mode in enumerate(self):
@@ -320,9 +320,9 @@ class ModeSet:
 
     def _rank(self, k: int) -> int:
         """Position of a mode counted from either end."""
-        if isinstance(k, int | np.integer) and -len(self) <= k < len(self):
-            return int(k) % len(self)
-        raise IndexError(f"k: expected the rank of a mode, 0 … {len(self) - 1}; got {k!r}")
+        last, what = len(self) - 1, f"the rank of a mode, 0 … {len(self) - 1}"
+        k = whole_number("k", k, what, least=-len(self), most=last, error=IndexError)
+        return k % len(self)
 
     def __repr__(self) -> str:
         with_mode = int((self.edge_mode >= 0).sum())

@@ -8,6 +8,7 @@ import numpy as np
 from hypermodes.construct.superpixels import Superpixels, slic_superpixels
 from hypermodes.images import as_picture, enlarge
 from hypermodes.result import ModeSet, counted
+from hypermodes.scalars import finite_number, whole_number
 from hypermodes.scene import Scene, see
 from hypermodes.threads import workers
 
@@ -110,11 +111,11 @@ def saliency(
     >>> found.map.shape, bool(found.mask[30, 40]), bool(found.mask[5, 5])
     ((60, 80), True, False)
     """
-    _check_count("superpixels", superpixels, 2)
-    _check_count("cuts", cuts, 1)
-    _check_count("working_size", working_size, 16)
-    if not (isinstance(compactness, int | float | np.number) and 0 < compactness < np.inf):
-        raise ValueError(f"compactness: expected a positive number; got {compactness!r}")
+    for name, given, least in (
+        ("superpixels", superpixels, 2), ("cuts", cuts, 1), ("working_size", working_size, 16),
+    ):  # fmt: skip
+        whole_number(name, given, f"a whole number, {least} or more", least=least)
+    finite_number("compactness", compactness, "a positive number", above=0)
     if not isinstance(centred, bool | np.bool_):
         raise ValueError(f"centred: expected True or False; got {centred!r}")
     workers(n_jobs)
@@ -135,8 +136,3 @@ def saliency(
     mask = found >= LIKELY
     found.flags.writeable = mask.flags.writeable = False
     return Saliency(found, mask, scenes)
-
-
-def _check_count(name: str, given: Any, least: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise ValueError(f"{name}: expected a whole number, {least} or more; got {given!r}")

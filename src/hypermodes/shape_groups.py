@@ -13,6 +13,7 @@ from hypermodes.files import as_path, make_folder, write_csv
 from hypermodes.images import shrink
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import counted
+from hypermodes.scalars import whole_number
 from hypermodes.shapes.contexts import shape_contexts
 from hypermodes.shapes.contours import contour
 from hypermodes.shapes.distances import shape_distances
@@ -60,8 +61,8 @@ class ShapeGroups:
 
     def members(self, k: int) -> np.ndarray:
         """Shapes of group k (-1: the outliers): its representative, then those that belong most strongly."""
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -1 <= k < self.n_groups:
-            raise IndexError(f"k: expected the number of a group, -1 … {self.n_groups - 1}; got {k!r}")
+        last = self.n_groups - 1
+        k = whole_number("k", k, f"the number of a group, -1 … {last}", least=-1, most=last, error=IndexError)
         inside = np.flatnonzero(self.labels == k)
         first = inside == (self.groups.representatives()[k] if k >= 0 else -1)
         order = np.lexsort((inside, -np.round(self.groups.probabilities[inside], 9), ~first))

@@ -13,6 +13,7 @@ from hypermodes.certificate import Certificate, certify, escape_direction
 from hypermodes.dynamics import Climb, Dynamics, FaceSolve, InfectionImmunization, climb_support
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.result import Mode, Status
+from hypermodes.scalars import whole_number
 from hypermodes.simplex import Point, density, room, support
 from hypermodes.voting import Expansion, Voting
 
@@ -121,8 +122,7 @@ def check_rules(dynamics: Any, expansion: Any, max_rounds: Any, callback: Any = 
         )
     if isinstance(expansion, type) or not hasattr(expansion, "expand"):
         raise ValueError(f"expansion: expected Voting() or PrintedVoting(); got {expansion!r}")
-    if isinstance(max_rounds, bool) or not isinstance(max_rounds, int | np.integer) or max_rounds < 1:
-        raise ValueError(f"max_rounds: expected a positive number of rounds; got {max_rounds!r}")
+    whole_number("max_rounds", max_rounds, "a positive number of rounds")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback: expected a function of a Round, or None; got {callback!r}")
 

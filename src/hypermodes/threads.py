@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from hypermodes.scalars import whole_number
+
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -18,9 +20,11 @@ def workers(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(f"n_jobs: expected a number of threads, or -1 for all cores; got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    expected = "a number of threads, or -1 for all cores"
+    n_jobs = whole_number("n_jobs", n_jobs, expected, least=None)
+    if n_jobs == 0:
+        raise ValueError(f"n_jobs: expected {expected}; got 0")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def in_threads(n_jobs: int | None, function: Callable[[In], Out], inputs: Iterable[In]) -> list[Out]:

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.numbering import counting, number_type
+from hypermodes.scalars import finite_number, whole_number
 from hypermodes.threads import argsorted, in_threads, stretches, taken
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
@@ -194,8 +195,7 @@ class ModeTree:
         """
         from hypermodes._kernels.trees import best_antichain
 
-        if isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1:
-            raise ValueError(f"n_clusters: expected a positive whole number; got {n_clusters!r}")
+        n_clusters = whole_number("n_clusters", n_clusters, "a positive whole number")
 
         def choose(up: np.ndarray, excess: np.ndarray) -> tuple[np.ndarray, int]:
             return best_antichain(up, excess, n_clusters)
@@ -211,8 +211,7 @@ class ModeTree:
 
     def above(self, threshold: float, smallest: float) -> Level:
         """Clusters are all groups of some mass that hold together at a level, a share of the highest."""
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a share from 0 to 1; got {threshold!r}")
+        finite_number("threshold", threshold, "a share from 0 to 1", least=0, most=1)
         kept = self.ends[self.heights >= threshold * self.heights.max(initial=0.0)]
         joined = sp.coo_array((np.ones(len(kept), bool), kept.T), shape=(self.n, self.n))
         count, group = connected_components(joined, directed=False)
@@ -432,21 +431,16 @@ def check_wanted(n_clusters: Any, threshold: Any) -> None:
     """See that what is wanted is a number of clusters, a threshold, or neither."""
     check_count("n_clusters", n_clusters)
     if threshold is not None:
-        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-        if not number or not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a share from 0 to 1, or None; got {threshold!r}")
+        finite_number("threshold", threshold, "a share from 0 to 1, or None", least=0, most=1)
         if n_clusters is not None:
             raise ValueError("threshold: expected n_clusters or threshold, not both")
 
 
 def check_count(name: str, value: Any) -> None:
     """See that a number of things is one, or not given."""
-    if value is not None and (
-        isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1
-    ):
-        raise ValueError(f"{name}: expected a positive whole number or None; got {value!r}")
+    if value is not None:
+        whole_number(name, value, "a positive whole number or None")
 
 
 def _check_mass(name: str, value: float) -> None:
-    if not 0 < value < np.inf:
-        raise ValueError(f"{name}: expected a positive mass; got {value!r}")
+    finite_number(name, value, "a positive mass", above=0)

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from hypermodes.affinity import Affinity
+from hypermodes.scalars import whole_number
 from hypermodes.simplex import Point, density, room, support
 
 
@@ -148,12 +149,9 @@ class Voting:
     retreat: Callable[[np.ndarray], np.ndarray] = proportional
 
     def __post_init__(self) -> None:
-        if self.admit is not None and not _is_count(self.admit):
-            raise ValueError(f"admit: expected a positive number of hyperedges or None; got {self.admit!r}")
-        if not _is_count(self.max_support):
-            raise ValueError(
-                f"max_support: expected a positive number of hyperedges; got {self.max_support!r}"
-            )
+        if self.admit is not None:
+            whole_number("admit", self.admit, "a positive number of hyperedges or None")
+        whole_number("max_support", self.max_support, "a positive number of hyperedges")
         if not callable(self.retreat):
             raise ValueError(f"retreat: expected proportional or sparing_seeds; got {self.retreat!r}")
 
@@ -179,10 +177,6 @@ class Voting:
         p = np.maximum(point.p + c * h, 0.0)
         p /= p.sum()
         return Point(p, affinity.matvec(p))
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def violators(point: Point, tol: float) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 from hypermodes.baselines.readout import by_support, distinct, without_small
 from hypermodes.baselines.uniform import UniformHypergraph
 from hypermodes.partition import Group, Partition
+from hypermodes.scalars import finite_number
 
 Climb = Callable[[UniformHypergraph, np.ndarray], tuple[np.ndarray, int]]
 """From a feasible point to a first-order point, and the steps it took."""
@@ -25,8 +26,7 @@ Climb = Callable[[UniformHypergraph, np.ndarray], tuple[np.ndarray, int]]
 
 def check_cap(cap: float) -> None:
     """Refuse an ε that is no bound on a share."""
-    if isinstance(cap, bool) or not isinstance(cap, float | int) or not 0 < cap <= 1:
-        raise ValueError(f"cap: expected the largest share of one vertex, above 0 and at most 1; got {cap!r}")
+    finite_number("cap", cap, "the largest share of one vertex, above 0 and at most 1", above=0, most=1)
 
 
 def least_size(cap: float) -> int:

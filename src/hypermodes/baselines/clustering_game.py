@@ -13,6 +13,7 @@ from hypermodes.baselines.readout import check_budget, without_small
 from hypermodes.baselines.uniform import UniformHypergraph
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.partition import OUTLIER, Group, Partition
+from hypermodes.scalars import finite_number
 
 _DYING = 1e-4  # a share this far below the largest leaves, if it earns less than the average
 
@@ -66,8 +67,7 @@ def clustering_game(
     array([0, 0, 0, 0, 1, 1, 1])
     """
     check_budget(tol, max_steps)
-    if isinstance(readout, bool) or not isinstance(readout, float | int) or not 0 < readout < 1:
-        raise ValueError(f"readout: expected a part of the average, between 0 and 1; got {readout!r}")
+    finite_number("readout", readout, "a part of the average, between 0 and 1", above=0, below=1)
     left = UniformHypergraph.of(subject)
     labels, probabilities = np.full(left.n, OUTLIER, dtype=np.int64), np.zeros(left.n)
     groups: list[Group] = []

@@ -19,6 +19,7 @@ from scipy.spatial.distance import cdist
 
 from hypermodes.affinity import MatrixAffinity
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.scalars import finite_number, whole_number
 
 NEGLIGIBLE = 1e-12
 """An affinity below this counts as none: so far away, a point is isolated."""
@@ -185,17 +186,13 @@ def bandwidth_of(places: np.ndarray, unit: float, bandwidth: float | None, quant
     7 at least: unlike a mean, a few points far away do not change it. Where that is 0 because points
     coincide, the smallest positive distance to such a neighbour; 1 if all points coincide.
     """
-    if not isinstance(quantile, float | int) or not 0 < quantile <= 1:
-        raise ValueError(f"quantile: expected a part of the points, above 0 and at most 1; got {quantile!r}")
+    finite_number("quantile", quantile, "a part of the points, above 0 and at most 1", above=0, most=1)
     if bandwidth is None:
         reach = nearest(places, max(7, ceil(quantile * (len(places) - 1))))[0]
         typical = float(np.median(reach[:, -1])) if reach.size else 0.0
         return typical or (float(reach[reach > 0].min()) if reach.any() else 1.0)
-    if isinstance(bandwidth, bool) or not isinstance(bandwidth, float | int) or not 0 < bandwidth < np.inf:
-        raise ValueError(f"bandwidth: expected a positive distance; got {bandwidth!r}")
-    return float(bandwidth) / unit
+    return finite_number("bandwidth", bandwidth, "a positive distance", above=0) / unit
 
 
 def _check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name}: expected a positive number of neighbours; got {value!r}")
+    whole_number(name, value, "a positive number of neighbours")

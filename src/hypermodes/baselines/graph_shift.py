@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from hypermodes.baselines.pairwise import matrix_of
 from hypermodes.baselines.readout import check_budget, distinct, without_small
 from hypermodes.partition import OUTLIER, Group, Partition
+from hypermodes.scalars import whole_number
 
 _DYING = 1e-3  # a share this far below the largest leaves, if its reward is below the density
 _BATCH = 4_000_000  # numbers in one batch of faces (32 MB)
@@ -71,8 +72,7 @@ def graph_shift(
     array([0, 0, 0, 1, 1, 1])
     """
     check_budget(tol, max_steps)
-    if isinstance(max_rounds, bool) or not isinstance(max_rounds, int) or max_rounds < 1:
-        raise ValueError(f"max_rounds: expected a number of rounds, 1 or more; got {max_rounds!r}")
+    whole_number("max_rounds", max_rounds, "a number of rounds, 1 or more")
     matrix = matrix_of(subject)
     n = matrix.shape[0]
     starts = np.flatnonzero(np.diff(matrix.indptr))

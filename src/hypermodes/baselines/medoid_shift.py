@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from hypermodes.baselines.construct import bandwidth_of, checked_points, in_unit_box
 from hypermodes.baselines.readout import without_small
 from hypermodes.partition import Group, Partition
+from hypermodes.scalars import finite_number
 
 
 def medoid_shift(
@@ -62,8 +63,7 @@ def medoid_shift(
     >>> medoid_shift(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), bandwidth=1.0).labels
     array([0, 0, 0, 1, 1, 1])
     """
-    if isinstance(power, bool) or not isinstance(power, float | int) or not 0 < power < np.inf:
-        raise ValueError(f"power: expected a positive exponent of distances; got {power!r}")
+    finite_number("power", power, "a positive exponent of distances", above=0)
     box, unit = in_unit_box(checked_points(points))
     h = bandwidth_of(box, unit, bandwidth, quantile)
     places, place, counts = np.unique(box, axis=0, return_inverse=True, return_counts=True)

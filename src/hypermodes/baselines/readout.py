@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.partition import OUTLIER, Group
+from hypermodes.scalars import finite_number, whole_number
 
 
 def distinct(groups: Sequence[Group], n: int, closer: float = 0.05) -> tuple[list[Group], np.ndarray]:
@@ -53,8 +54,7 @@ def without_small(
     labels: np.ndarray, probabilities: np.ndarray, min_members: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make outliers of the items of clusters with fewer than ``min_members``."""
-    if isinstance(min_members, bool) or not isinstance(min_members, int | np.integer) or min_members < 1:
-        raise ValueError(f"min_members: expected a number of items, 1 or more; got {min_members!r}")
+    whole_number("min_members", min_members, "a number of items, 1 or more")
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     small = (labels >= 0) & (sizes[labels] < min_members)
     return np.where(small, OUTLIER, labels), np.where(small, 0.0, probabilities)
@@ -62,10 +62,8 @@ def without_small(
 
 def check_budget(tol: float, max_steps: int) -> None:
     """Refuse tolerances without meaning and budgets that are not counts."""
-    if isinstance(tol, bool) or not isinstance(tol, float | int) or not 1e-12 <= tol <= 0.1:
-        raise ValueError(f"tol: expected a relative tolerance between 1e-12 and 0.1; got {tol!r}")
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
-        raise ValueError(f"max_steps: expected a number of steps, 1 or more; got {max_steps!r}")
+    finite_number("tol", tol, "a relative tolerance between 1e-12 and 0.1", least=1e-12, most=0.1)
+    whole_number("max_steps", max_steps, "a number of steps, 1 or more")
 
 
 def _best_of_each(groups: Sequence[Group], lot: np.ndarray) -> list[Group]:

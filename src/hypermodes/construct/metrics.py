@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from hypermodes.scalars import finite_number
+
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
 ORDINARY = 64  # power of two up to which the largest coordinate may be left as it is: squares are safe
 
@@ -37,9 +39,8 @@ class Minkowski:
     p: float = 2.0
 
     def __post_init__(self) -> None:
-        number = isinstance(self.p, int | float | np.number) and not isinstance(self.p, bool)
-        if not number or not (1 <= self.p <= 32 or self.p == np.inf):
-            raise ValueError(f"p: expected a number from 1 to 32, or infinity; got {self.p!r}")
+        expected = "a number from 1 to 32, or infinity"
+        finite_number("p", self.p, expected, least=1, most=32, or_infinity=True)
 
 
 Metric = str | Minkowski | Callable[[Any, Any], float]

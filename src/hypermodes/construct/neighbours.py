@@ -13,6 +13,7 @@ from hypermodes.construct.searching import Block, Blocks, Brought, Exact, Search
 from hypermodes.executors import executor_of
 from hypermodes.matrices import given_matrix, unmasked
 from hypermodes.numbering import number_type
+from hypermodes.scalars import whole_number
 from hypermodes.threads import stretches, workers
 
 _FEW = 3  # dimensions in which a k-d tree finds neighbours in microseconds
@@ -285,8 +286,7 @@ def nearest_neighbours(
 
 
 def _check_number(k: Any) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k: expected a positive number of neighbours; got {k!r}")
+    whole_number("k", k, "a positive number of neighbours")
 
 
 def _checked_points(name: str, given: Any, stored_zeros: bool = False) -> Any:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import given_matrix
+from hypermodes.scalars import whole_number
 
 KINDS = ("similarity", "distance")
 SCALE = 7  # the neighbour whose distance is the scale around an item
@@ -47,9 +48,8 @@ def pairwise_hypergraph(affinity: Any, k: int | None = None, *, kind: str = "sim
     n = similar.shape[0]
     if k is None:
         k = ceil(log2(max(2, int((np.diff(similar.indptr) > 0).sum()))))
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k: expected a positive whole number; got {k!r}")
-    nearest = _strongest(similar, min(int(k), n - 1))
+    k = whole_number("k", k, "a positive whole number")
+    nearest = _strongest(similar, min(k, n - 1))
     counts = np.diff(nearest.indptr)
     row = np.repeat(np.arange(n), counts)
     best, total = np.ones(n), np.zeros(n)

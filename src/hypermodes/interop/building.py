@@ -11,6 +11,7 @@ from hypermodes.annotations import DIRECTIONS, Annotations, Records
 from hypermodes.edge_lists import ends, pair_keys, sorted_pairs
 from hypermodes.files import LARGEST
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.scalars import whole_number
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ class Reading:
             raise ValueError(
                 f"delimiter: expected one character, no quote and no end of a line; got {self.delimiter!r}"
             )
-        if isinstance(self.max_bytes, bool) or not isinstance(self.max_bytes, int) or self.max_bytes <= 0:
-            raise ValueError(f"max_bytes: expected a positive whole number; got {self.max_bytes!r}")
+        whole_number("max_bytes", self.max_bytes, "a positive whole number")
 
 
 @dataclass(frozen=True)

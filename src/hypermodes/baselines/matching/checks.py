@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from hypermodes.baselines.pairwise import matrix_of
 from hypermodes.construct.correspondences import Candidates
+from hypermodes.scalars import whole_number
 
 
 def affinity_of(candidates: Candidates, affinity: Any) -> sp.csr_array:
@@ -20,8 +21,7 @@ def affinity_of(candidates: Candidates, affinity: Any) -> sp.csr_array:
 
 def check_steps(max_steps: int) -> None:
     """Refuse budgets that are not counts."""
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
-        raise ValueError(f"max_steps: expected a number of steps, 1 or more; got {max_steps!r}")
+    whole_number("max_steps", max_steps, "a number of steps, 1 or more")
 
 
 def start_of(candidates: Candidates, start: np.ndarray | None) -> np.ndarray:

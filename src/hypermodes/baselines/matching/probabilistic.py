@@ -15,6 +15,7 @@ from hypermodes.baselines.matching.assignment import Assignment, greedy_assignme
 from hypermodes.baselines.matching.checks import affinity_of, check_steps
 from hypermodes.baselines.matching.triples import Triples
 from hypermodes.construct.correspondences import Candidates
+from hypermodes.scalars import whole_number
 
 
 def probabilistic_matching(
@@ -55,9 +56,7 @@ def probabilistic_matching(
     y = marginals(candidates, affinity)
     most = matching_number(candidates, y > 0)
     if n_matches is not None:
-        if isinstance(n_matches, bool) or not isinstance(n_matches, int | np.integer) or n_matches < 1:
-            raise ValueError(f"n_matches: expected a positive number of matches, or None; got {n_matches!r}")
-        most = min(most, int(n_matches))
+        most = min(most, whole_number("n_matches", n_matches, "a positive number of matches, or None"))
     if most == 0:
         return Assignment.of(candidates, np.zeros(len(y)), np.empty(0), 0.0, 0)
     x, steps = soft_matching(candidates, y, most, tol, max_steps)

@@ -5,19 +5,17 @@ from typing import Any
 import numpy as np
 
 from hypermodes.matrices import given_array
+from hypermodes.scalars import finite_number, whole_number
 
 
 def check_count(name: str, value: Any, smallest: int) -> None:
     """Check a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
-        raise ValueError(f"{name}: expected a whole number, {smallest} or more; got {value!r}")
+    whole_number(name, value, f"a whole number, {smallest} or more", least=smallest)
 
 
 def check_positive(name: str, value: Any) -> None:
     """Check a positive number whose square is one, too."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not (1e-100 <= float(value) <= 1e100):
-        raise ValueError(f"{name}: expected a positive number, from 1e-100 to 1e100; got {value!r}")
+    finite_number(name, value, "a positive number, from 1e-100 to 1e100", least=1e-100, most=1e100)
 
 
 def check_size(name: str, values: np.ndarray) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from hypermodes.construct.correspondences.arguments import check_count, numbers
 from hypermodes.construct.correspondences.features import Features
 from hypermodes.matrices import given_array
+from hypermodes.scalars import whole_number
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -40,10 +41,8 @@ class Candidates:
             )
         sizes = []
         for name in ("n_left", "n_right"):
-            size = getattr(self, name)
-            if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size < 2**31:
-                raise ValueError(f"{name}: expected a positive number of points below 2**31; got {size!r}")
-            sizes.append(int(size))
+            expected = "a positive number of points below 2**31"
+            sizes.append(whole_number(name, getattr(self, name), expected, most=2**31 - 1))
         outside = ((pairs < 0) | (pairs >= sizes)).any(axis=1)
         if outside.any():
             raise ValueError(
