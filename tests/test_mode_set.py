@@ -1,12 +1,15 @@
 """A set of modes: what can be asked of it, and that it survives being written and read."""
 
 import csv
+import io
 import json
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import hypermodes as hm
+from strategies import hypergraphs, tied_hypergraphs
 
 EDGES = {"a": [1, 2, 3], "b": [2, 3, 4], "c": [1, 3, 4], "d": [5, 6], "e": [6, 7], "f": [9]}
 HYPERGRAPH = hm.Hypergraph.from_edges(EDGES)
@@ -80,6 +83,55 @@ def test_files_that_are_something_else_are_refused(tmp_path):
     np.savez(tmp_path / "bad.npz", **{**stored, "support": stored["support"] + 100})
     with pytest.raises(ValueError, match="found an index outside"):
         hm.ModeSet.load(tmp_path / "bad.npz")
+
+
+def changed(name, change):
+    return lambda stored: {name: change(stored[name])}
+
+
+DAMAGE = {
+    "text for numbers": changed("density", lambda x: x.astype(str)),
+    "complex numbers": changed("spread", lambda x: x.astype(complex)),
+    "whole numbers": changed("weights", lambda x: x.astype(int)),
+    "numbers for counts": changed("ties", lambda x: x.astype(float)),
+    "a place that is text": changed("edge_mode", lambda x: x.astype(str)),
+    "a tolerance that is none": changed("tol", lambda x: x * np.nan),
+    "a status in numbers": changed("status", lambda x: np.zeros(x.size)),
+    "twice the shares": changed("weights", lambda x: 2 * x),
+    "negative shares": changed("weights", lambda x: -x),
+    "one hyperedge": changed("support", lambda x: 0 * x),
+    "negative rounds": changed("rounds", lambda x: -x),
+    "certified without tie curvature": changed("tie_curvature", lambda x: x * np.nan),
+    "a certified saddle": changed("curvature", lambda x: x + 10),
+}
+ONLY_WITH_HYPERGRAPH = {
+    "twice the density": changed("density", lambda x: 2 * x),
+    "other shares": changed("weights", lambda x: np.where(x == 0.5, 0.25 + np.arange(x.size) % 2 / 2, x)),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE, *ONLY_WITH_HYPERGRAPH])
+def test_numbers_that_modes_cannot_have_are_refused(tmp_path, damage):
+    MODES.save(tmp_path / "modes.npz")
+    with np.load(tmp_path / "modes.npz") as file:
+        stored = dict(file)
+    np.savez(tmp_path / "bad.npz", **stored | (DAMAGE | ONLY_WITH_HYPERGRAPH)[damage](stored))
+    with pytest.raises(ValueError, match="is not a set of modes saved by hypermodes"):
+        hm.ModeSet.load(tmp_path / "bad.npz", HYPERGRAPH)
+    if damage in DAMAGE:
+        with pytest.raises(ValueError, match="is not a set of modes saved by hypermodes"):
+            hm.ModeSet.load(tmp_path / "bad.npz")
+
+
+@given(hypergraphs() | tied_hypergraphs())
+def test_every_set_of_modes_is_loaded_with_its_hypergraph(hypergraph):
+    file, modes = io.BytesIO(), hm.find_modes(hypergraph)
+    modes.save(file)
+    file.seek(0)
+    again = hm.ModeSet.load(file, hypergraph)
+    for name, column in vars(modes.table).items():
+        np.testing.assert_array_equal(getattr(again.table, name), column)
+    assert modes.table.holds.tolist() == [mode.certificate.holds() for mode in modes]
 
 
 def test_columns_cannot_be_changed():

@@ -14,7 +14,20 @@ import pytest
 import hypermodes as hm
 from hypermodes import executors, gathering, runs
 from hypermodes._kernels.shifting import OPEN
-from hypermodes.batch import DENSITY, STATUS, WORST
+from hypermodes.batch import (
+    CURVATURE,
+    DENSITY,
+    EXCESS,
+    N_NOTES,
+    STATUS,
+    TIE_CURVATURE,
+    TIES,
+    WORST,
+    Budget,
+    Points,
+    Prepared,
+    surveyed,
+)
 from hypermodes.datasets import five_crescents
 from strange_files import STRANGE
 
@@ -362,6 +375,21 @@ def noted(path, column, value):
     return notes
 
 
+def times(path, column, factor):
+    return np.load(path)["notes"] * (1 + (factor - 1) * (at(column, 1) > 0))
+
+
+def at(column, value):
+    return value * (np.arange(N_NOTES) == column)
+
+
+def exchanged(path):
+    """The shares of each point in another order: they are still probabilities."""
+    with np.load(path) as stored:
+        cuts = stored["ptr"][1:-1]
+        return np.concatenate([part[::-1] for part in np.split(stored["shares"], cuts)])
+
+
 def rewritten(path, **changes):
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}
@@ -385,6 +413,12 @@ DAMAGE = {
     "shares of more": lambda path: rewritten(path, shares=np.load(path)["shares"] * 1.1),
     "falling rows": lambda path: rewritten(path, rows=np.load(path)["rows"][::-1].copy()),
     "one row": lambda path: rewritten(path, rows=np.load(path)["rows"] * 0),
+    "twice the density": lambda path: rewritten(path, notes=times(path, DENSITY, 2.0)),
+    "a little more density": lambda path: rewritten(path, notes=times(path, DENSITY, 1 + 1e-12)),
+    "no excess": lambda path: rewritten(path, notes=times(path, EXCESS, 0.0) + at(EXCESS, 1e-20)),
+    "more ties": lambda path: rewritten(path, notes=np.load(path)["notes"] + at(TIES, 1)),
+    "other ties": lambda path: rewritten(path, notes=noted(path, TIE_CURVATURE, -5.0)),
+    "other shares": lambda path: rewritten(path, shares=exchanged(path)),
     "others came first": lambda path: rewritten(path, first=np.load(path)["first"][::-1].copy()),
 }
 
@@ -398,6 +432,46 @@ def test_a_damaged_block_is_done_again(hypergraph, expected, folder, counted, da
     assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
     assert counted == [SIZE]
     assert len(good) == (folder / "blocks" / "2.npz").stat().st_size
+
+
+def test_curvatures_are_not_taken_from_a_folder(hypergraph, expected, folder, counted):
+    hm.find_modes(hypergraph, results=folder)
+    for path in (folder / "blocks").iterdir():
+        rewritten(path, notes=np.load(path)["notes"] - at(CURVATURE, 1))
+    counted.clear()
+    assert_same(hm.find_modes(hypergraph, results=folder, resume=True), expected)
+    assert counted == []
+
+
+@pytest.mark.parametrize(
+    "rules", [{}, {"max_rounds": 1}, {"max_rounds": 2, "expansion": hm.Voting(max_support=3)}]
+)
+def test_blocks_with_ties_and_of_starts_that_were_given_up_are_not_done_again(folder, counted, rules):
+    rng = np.random.default_rng(3)
+    edges = [rng.choice(25, size=rng.integers(2, 5), replace=False).tolist() for _ in range(90)]
+    tied = hm.Hypergraph.from_edges(edges)
+    whole = hm.find_modes(tied, results=folder, **rules)
+    assert whole.table.ties.any() or rules
+    counted.clear()
+    assert_same(hm.find_modes(tied, results=folder, resume=True, **rules), whole)
+    assert counted == []
+
+
+def test_a_saddle_that_is_said_to_be_certified_is_done_again(folder, counted):
+    """Every number of the saddle of two separate pairs is right, but for the word that it is certified."""
+    pairs = hm.MatrixAffinity(np.kron(np.eye(2), 1 - np.eye(2)))
+    whole = hm.find_modes(pairs, results=folder)
+    path = folder / "blocks" / "0.npz"
+    points = Points(np.array([0, 4]), np.arange(4), np.full(4, 0.25))
+    found = surveyed(Prepared.of(pairs), points, Budget().tol)
+    notes = np.concatenate(([[0, 1, 1]], found, [[-1.0]]), axis=1)
+    rewritten(
+        path, ptr=points.ptr, rows=points.rows, shares=points.shares, notes=notes, first=np.array([0]),
+        which=np.zeros(4, np.int64),
+    )  # fmt: skip
+    counted.clear()
+    assert_same(hm.find_modes(pairs, results=folder, resume=True), whole)
+    assert counted == [4]
 
 
 @pytest.mark.parametrize("kind", STRANGE)

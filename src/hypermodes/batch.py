@@ -224,6 +224,21 @@ def _shift_block(
     return Found(_cut(*found), notes)
 
 
+def surveyed(prepared: Prepared, points: Points, tol: float) -> np.ndarray:
+    """What notes say of points besides how a shift came to them, computed anew: density to tie curvature."""
+    from hypermodes._kernels.shifting import survey_points
+
+    notes = np.full((points.ptr.size - 1, TIE_CURVATURE + 1 - DENSITY), -np.inf)
+    survey_points(*prepared.arrays, prepared.workspace(), points, tol, notes)
+    notes[:, EXCESS - DENSITY] = np.maximum(notes[:, EXCESS - DENSITY], 0.0)
+    tied = np.flatnonzero(notes[:, TIES - DENSITY] > 0)
+    if tied.size:
+        stop, budget = np.zeros(1, dtype=np.int64), Budget(tol=tol)
+        examined = _examine_block(prepared, points.take(tied), budget, stop, settles=False)
+        notes[tied, -1] = examined.notes[:, 0] * notes[tied, 0]
+    return notes
+
+
 def _examine_block(
     prepared: Prepared, block: Points, budget: Budget, stop: np.ndarray, *, settles: bool = True
 ) -> Found:

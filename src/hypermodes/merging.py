@@ -109,10 +109,14 @@ def _sizes(prepared: Prepared, points: Points) -> np.ndarray:
 
 def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | None = 1) -> ModeTable:
     """Write modes of classes as modes of hyperedges, with their certificates."""
+    from hypermodes._kernels import shifting
     from hypermodes._kernels.copying import over_members
 
     points, notes = with_curvatures(prepared, _judged(prepared, found, budget), n_jobs)
     critical = _is_critical(notes, budget.tol)
+    status = notes[:, STATUS].astype(np.int64)
+    bends_up = notes[:, CURVATURE] > budget.tol * notes[:, DENSITY]
+    status[(status == shifting.CERTIFIED) & bends_up] = shifting.NO_ASCENT  # what is certified holds
     members_ptr, members = prepared.members
     ptr, edges, weights = over_members(*points, members_ptr, members)
     owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
@@ -132,7 +136,7 @@ def as_table(prepared: Prepared, found: Found, budget: Budget, n_jobs: int | Non
         ties=notes[:, TIES].astype(np.int64),
         tie_curvature=np.where(critical, notes[:, TIE_CURVATURE], np.nan),
         tol=np.full(len(notes), budget.tol),
-        status=_STATUS[notes[:, STATUS].astype(np.int64)],
+        status=_STATUS[status],
         rounds=notes[:, ROUNDS].astype(np.int64),
         steps=notes[:, STEPS].astype(np.int64),
     )

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Self, overload
 
 import numpy as np
+import scipy.sparse as sp
 
 from hypermodes import labels as names
 from hypermodes.affinity import HyperedgeAffinity
@@ -144,6 +145,12 @@ class ModeTable:
             steps=np.array([mode.steps for mode in modes], dtype=np.int64),
             **columns,
         )
+
+    @property
+    def holds(self) -> np.ndarray:
+        """Which certificates hold, as `Certificate.holds` says."""
+        worst = np.maximum.reduce([self.spread, self.excess, self.curvature, self.tie_curvature])
+        return (self.density > 0) & (worst <= self.tol * self.density)
 
     def mode(self, k: int) -> Mode:
         """Mode k as an object."""
@@ -395,11 +402,14 @@ class ModeSet:
             )
             if column.shape != (entries,):
                 raise ValueError(f"{name} has shape {column.shape}, expected {(entries,)}")
-        for name in ("ptr", "support", "worst_edge", "ties", "rounds", "steps"):
-            if getattr(table, name).dtype.kind != "i":
-                raise ValueError(f"{name} does not hold integers")
-        if edge_mode.dtype.kind != "i" or edge_mode.ndim != 1:
-            raise ValueError("edge_mode does not hold integers")
+        for name, column in [*vars(table).items(), ("edge_mode", edge_mode)]:
+            kind, kinds = ("U", "text") if name == "status" else ("i", "integers")
+            if name in _REAL:
+                kind, kinds = "f", "numbers"
+            if column.dtype.kind != kind:
+                raise ValueError(f"{name} does not hold {kinds}")
+        if edge_mode.ndim != 1:
+            raise ValueError("edge_mode is no list")
         if (
             table.ptr[0] != 0
             or table.ptr[-1] != table.support.size
@@ -409,16 +419,56 @@ class ModeSet:
         for values, low, high in ((table.support, 0, total), (edge_mode, -1, n)):
             if values.size and not (values.min() >= low and values.max() < high):
                 raise ValueError(f"found an index outside {low} … {high - 1}")
-        if not (table.weights > 0).all() or not np.isfinite(table.density).all():
-            raise ValueError("found shares or densities that are no positive numbers")
-        if not set(table.status.tolist()) <= {status.name for status in Status}:
-            raise ValueError("found an unknown status")
+        _check_numbers(table, total)
         if hypergraph is not None and hypergraph.n_edges != total:
             raise ValueError(
                 f"they belong to {total} hyperedges, the hypergraph given has {hypergraph.n_edges}"
             )
+        if hypergraph is not None and not _are_densities(table, hypergraph):
+            raise ValueError("the densities are not those of the shares in the hypergraph given")
         edge_mode.flags.writeable = False
         return cls(table, edge_mode, hypergraph)
+
+
+_REAL = ("weights", "density", "spread", "excess", "curvature", "tie_curvature", "tol")
+_ROUNDING = 1e-9  # by which shares may miss 1, and densities what is computed from them
+
+
+def _check_numbers(table: ModeTable, n_edges: int) -> None:
+    """See that columns of the right types and lengths hold what modes can have."""
+    rising, begins = np.diff(table.support) > 0, table.ptr[:-1]
+    rising[begins[1:] - 1] = True  # between modes they may fall
+    totals = np.add.reduceat(table.weights, begins) if begins.size else begins
+    if not rising.all() or not (table.weights > 0).all() or not (abs(totals - 1) <= _ROUNDING).all():
+        raise ValueError("found shares that are no probabilities of different hyperedges")
+    for name in ("density", "spread", "excess", "ties", "tol", "rounds", "steps"):
+        column = getattr(table, name)
+        if not (np.isfinite(column) & (column >= 0)).all():
+            raise ValueError(f"{name}: found others than numbers, 0 or more")
+    if ((table.worst_edge < -1) | (table.worst_edge >= n_edges)).any():
+        raise ValueError("worst_edge: found others than hyperedges, or -1")
+    if not set(table.status.tolist()) <= {status.name for status in Status}:
+        raise ValueError("found an unknown status")
+    if not table.holds[table.status == Status.CERTIFIED.name].all():
+        raise ValueError("found a certified mode whose certificate does not hold")
+
+
+def _are_densities(table: ModeTable, hypergraph: Hypergraph) -> bool:
+    """Whether densities are pᵀMp = 2 (Bp)ᵀ(B(r∘p)) - 2 Σ r|e|p², Eq. (2) and (3); B is the 0/1 incidence."""
+    rate = HyperedgeAffinity(hypergraph).rate[table.support]
+    rows = hypergraph.incidence[:, table.support]
+    sizes = np.diff(rows.indptr)
+    mode = np.repeat(np.arange(table.density.size), np.diff(table.ptr))
+    shape = (hypergraph.n_vertices, table.density.size)
+
+    def at_vertices(shares: np.ndarray) -> sp.csr_array:
+        return sp.coo_array(
+            (np.repeat(shares, sizes), (rows.indices, np.repeat(mode, sizes))), shape=shape
+        ).tocsr()
+
+    both = 2 * at_vertices(table.weights).multiply(at_vertices(rate * table.weights)).sum(axis=0)
+    own = 2 * np.bincount(mode, rate * sizes * table.weights**2, minlength=table.density.size)
+    return bool((abs(both - own - table.density) <= _ROUNDING * table.density + 1e-12 * both).all())
 
 
 def counted(n: int, noun: str) -> str:

@@ -25,6 +25,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from hypermodes.batch import (
+    CURVATURE,
     DENSITY,
     EXCESS,
     N_NOTES,
@@ -39,14 +40,16 @@ from hypermodes.batch import (
     Found,
     Points,
     Prepared,
+    surveyed,
 )
+from hypermodes.curvature import curvatures
 from hypermodes.files import as_path, check_own, load_arrays, open_plain, replacing, save_arrays, writing_to
 from hypermodes.gathering import Gathered
 
 KEPT: Final = "; what is there is kept, and the same call with resume=True goes on from it"
 _FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
-_FINISHED: Final = range(6)  # statuses that a start may end with, of those in `_kernels.shifting`
+_FINISHED: Final = range(6)  # statuses that a start may end with, as `_kernels.shifting` numbers them
 _ROUNDING: Final = 1e-9  # by which shares may miss 1
 _TRIES: Final = 10  # to lock a file that is removed meanwhile
 _LONGEST_HOLDER: Final = 200  # bytes that a lock may say of its holder
@@ -77,6 +80,7 @@ class Run:
         resume: bool,
     ) -> None:
         self.path, self.block, self._n_rows = _folder(path), block, prepared.n_rows
+        self._prepared, self._budget = prepared, budget
         self._sizes = [min(block, rows.size - low) for low in range(0, rows.size, block)]
         _check_folder(self.path)
         try:
@@ -183,9 +187,34 @@ class Run:
             )
             if not sound:
                 raise ValueError("its parts do not fit together")
+            if not self._are_of(notes, points):
+                raise ValueError("its numbers are not those of its points")
+            seen = np.flatnonzero(~np.isnan(notes[:, CURVATURE]))
+            notes[seen, CURVATURE] = curvatures(self._prepared, points.take(seen))
+            if (_are_certified(notes) & (notes[:, CURVATURE] > self._budget.tol * notes[:, DENSITY])).any():
+                raise ValueError("it calls saddles certified")
             return Gathered(Found(points, notes), first, which)
 
         return build
+
+    def _are_of(self, notes: np.ndarray, points: Points) -> bool:
+        """Whether notes are those of the points to the last bit, and what they call certified holds.
+
+        Rounds, steps, and which start came to which point cannot be checked without shifting it again.
+        """
+        from hypermodes._kernels import shifting
+
+        tol, status, told = self._budget.tol, notes[:, STATUS], notes[:, DENSITY:CURVATURE]
+        anew = surveyed(self._prepared, points, tol)
+        unmoved = (status == shifting.MAX_ROUNDS) & (np.diff(points.ptr) == 1)  # a start of density 0
+        anew[unmoved] = told[unmoved]
+        density, spread, excess, tie_curvature = anew[:, [0, SPREAD - DENSITY, EXCESS - DENSITY, -1]].T
+        critical = np.maximum(spread, excess) <= tol * density
+        certified = _are_certified(notes)
+        unasked = ~critical | ~(certified | (status == shifting.NO_ASCENT))
+        same = np.array_equal(anew[:, :-1], told[:, :-1])
+        same &= np.array_equal(tie_curvature[~unasked], told[~unasked, -1], equal_nan=True)
+        return same and bool((critical & (tie_curvature <= tol * density))[certified].all())
 
     def __enter__(self) -> Self:
         return self
@@ -245,6 +274,12 @@ def _are_notes(notes: np.ndarray, n_rows: int) -> bool:
         and np.isfinite(notes[:, :TIE_CURVATURE]).all()
         and (notes[:, (ROUNDS, STEPS, DENSITY, SPREAD, EXCESS, TIES)] >= 0).all()
     )
+
+
+def _are_certified(notes: np.ndarray) -> np.ndarray:
+    from hypermodes._kernels.shifting import CERTIFIED
+
+    return notes[:, STATUS] == CERTIFIED
 
 
 def _within(values: np.ndarray, low: int, high: int) -> bool:

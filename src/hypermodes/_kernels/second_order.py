@@ -374,7 +374,7 @@ def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, most_tie
         if settles:
             found[i] += settle_any(face, p, payoff, tol)
             trim(p, payoff, DUST)
-            support, p = members(support, p)
+        support, p = members(support, p)
         if found[i] < 0.0:  # nothing to settle: what is left are the ties
             touched = payoffs(graph, rate, entries, work, support, p)
             value = 0.0

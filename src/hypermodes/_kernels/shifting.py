@@ -351,3 +351,21 @@ def shift_block(graph, rate, entries, work, starts, fresh, tol, limits, stop, fo
         for a in range(support.size):
             all_rows[ptr[i] + a] = support[a]
             all_shares[ptr[i] + a] = p[a]
+
+
+@njit(**OPTIONS)
+def survey_points(graph, rate, entries, work, points, tol, notes):
+    """What `shift_block` notes of points besides how it came to them: density to number of ties."""
+    ptr, rows, shares = points
+    for i in range(ptr.size - 1):
+        support, p = rows[ptr[i] : ptr[i + 1]], shares[ptr[i] : ptr[i + 1]]
+        touched = payoffs(graph, rate, entries, work, support, p)
+        others = np.empty(touched, np.int64)
+        value, spread, top, worst, n_ties, _ = _survey(graph.twins, work, support, p, others, False, tol)
+        notes[i, 0], notes[i, 1], notes[i, 2], notes[i, 3], notes[i, 4] = (
+            value,
+            spread,
+            top - value,
+            worst,
+            n_ties,
+        )
