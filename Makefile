@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One thread for the linear algebra of each test process: faces are small, and processes share the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint types imports check bench bench-scale bench-quality bench-hypergraphs bench-saliency convergence clean
+.PHONY: help demo test fuzz lint types imports check bench bench-scale bench-quality bench-hypergraphs bench-saliency convergence clean
 help:            ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
 
@@ -13,6 +13,9 @@ demo: .venv/.demo  ## set everything up, find modes and clusters of five crescen
 
 test: .venv/.dev   ## set everything up and run every test
 	$(BIN)/python -m pytest -n auto
+
+fuzz: .venv/.dev   ## read 100,000 mutated files of every format beside plain parsers; FUZZ="--seed 7 --files 1000"
+	cd tests && ../$(BIN)/python -m fuzz --keep ../fuzz-failures $(FUZZ)
 
 lint: .venv/.dev   ## style
 	$(BIN)/ruff check .
@@ -51,7 +54,7 @@ convergence: .venv/.dev  ## rounds and steps to the certificate on five crescent
 	$(BIN)/python benchmarks/convergence.py
 
 clean:           ## remove the environment and everything generated
-	rm -rf .venv hypermodes-demo hypermodes-fig1 hypermodes-fig5 hypermodes-fig6 benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv hypermodes-demo hypermodes-fig1 hypermodes-fig5 hypermodes-fig6 fuzz-failures benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

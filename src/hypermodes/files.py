@@ -223,7 +223,7 @@ def load_arrays(
                 raise ValueError("it holds something else")
             return build(arrays)
         except _MALFORMED as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = " ".join(str(error).split())[:300] or type(error).__name__
             raise ValueError(f"path: {_named(path)} is not {what} saved by hypermodes: {reason}") from error
 
 

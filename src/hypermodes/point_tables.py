@@ -229,6 +229,7 @@ def _read_parquet(source: _Source, choice: _Choice) -> PointTable:
         with parquet.errors(), pyarrow.parquet.ParquetFile(source.path) as file:
             parquet.check_size(file.metadata, len(file.schema_arrow), source.max_bytes)
             table = file.read()
+            table.validate(full=True)
     except ValueError as error:
         raise source.error(str(error)) from None
     chosen = choice.among(list(table.column_names))
@@ -320,7 +321,9 @@ class _BlankSeparated:
 def _read_text(source: _Source, choice: _Choice) -> PointTable:
     with _opened(source) as file:
         rows = _rows(source, file)
-        first = next(rows.cells)
+        first = next(rows.cells, None)
+        if first is None:
+            raise source.error("expected rows of numbers; the file is empty")
         n = len(first)
         is_header = source.header if source.header is not None else not any(map(_is_number, first))
         chosen = choice.among(
@@ -328,7 +331,7 @@ def _read_text(source: _Source, choice: _Choice) -> PointTable:
         )
         if chosen.candidates == list(range(n)):
             points = _all_numbers(source, rows.mark, rows.line() if is_header else 0)
-            if points is not None:
+            if points is not None and points.shape[1] == n:  # else the careful way names the line
                 return _table(source, chosen, dict(enumerate(points.T)), ())
         columns = {k: _TextColumn(chosen.names[k]) for k in chosen.candidates}
         ids: list[str] = []
@@ -375,16 +378,19 @@ def _all_numbers(source: _Source, mark: str | None, skipped: int) -> np.ndarray 
 
 
 def _said_lines(file: IO[str], mark: str | None, begun: bool) -> Iterator[str]:
-    """Lines that are not blank; a blank one among those of one cell is for the careful way."""
+    """Lines that are not blank; what may be read in two ways is for the careful one."""
     blank, width = False, 0
     for line in file:
         if not line.strip():
             blank = begun or width > 0
             continue
         width = width or len(line.split(mark))
-        if blank and width == 1:
-            raise ValueError("a number is missing")
+        if (blank and width == 1) or _UNUSUAL.search(line):
+            raise ValueError("a number is missing, or has strange characters around it")
         yield line
+
+
+_UNUSUAL = re.compile(r"[^\t\r\n -~]")  # NumPy and Python have different opinions on what is blank
 
 
 class _Trouble(NamedTuple):

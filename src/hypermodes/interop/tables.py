@@ -406,6 +406,7 @@ def read_parquet(content: bytes, reading: Reading) -> Hypergraph:
         if file.metadata.num_rows == 0:
             raise ValueError("expected rows 'edge, node'; the table is empty")
         table = file.read(columns=used)
+        table.validate(full=True)  # what is damaged may point anywhere
         edges, nodes = (_arrow_codes(arrow, table.column(used[k]), ROLES[k]) for k in (0, 1))
         weights, edge_weights = (
             None if i is None else _arrow_numbers(arrow, table.column(schema.names[i]), ROLES[k + 2])
