@@ -18,6 +18,7 @@ from fuzz.cases import KINDS, kept, run
 
 MEMORY = 1 << 29  # bytes beyond what the process has after it has begun
 SECONDS = 20  # for one file
+SHARED = "/dev/shm" if Path("/dev/shm").is_dir() else None  # folders are waited for, on a disk
 
 
 def main():
@@ -83,7 +84,7 @@ def _in_child(cases, keep, send):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("error")  # what is read makes no warnings
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process: whatever hangs may be native code
-    with os.fdopen(send, "w", encoding="utf-8") as out, tempfile.TemporaryDirectory() as folder:
+    with os.fdopen(send, "w", encoding="utf-8") as out, tempfile.TemporaryDirectory(dir=SHARED) as folder:
         for kind, number in cases:
             out.write("begin\n")
             out.flush()
@@ -104,6 +105,10 @@ def _memory():
 
 if __name__ == "__main__":
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve more than they use
-    import pyarrow.parquet  # noqa: F401  (imported before the limit on memory is set)
+    # Imported before the limit on memory is set, and before anybody edits them.
+    import pyarrow.parquet  # noqa: F401
+
+    from hypermodes import folder_rows, folder_writer, point_tables  # noqa: F401
+    from hypermodes.interop import hif, hmetis, lists, npz, parquet, tables  # noqa: F401
 
     sys.exit(main())
