@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from hypermodes import HyperedgeAffinity, ModeTree
+from hypermodes import HyperedgeAffinity, ModeTree, linking
 from hypermodes.construct.neighbours import nearest_neighbours
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.linking import (
     HAIR,
+    _cap,
+    _speakers,
     bridges,
     hyperedge_density,
     link_level,
@@ -214,6 +216,30 @@ def test_the_largest_group_is_not_asked_for():
     links = neighbour_links(neighbours.indices, np.ones(55))
     bridges(links, np.ones(55), neighbours.distances[:, -1], 2, brute(points, asked))
     assert {int(i) for _, of in asked for i in of} == set(range(50, 55))
+
+
+@pytest.mark.parametrize(("total", "least"), [(20, 2), (31, 2), (20, 4), (10**6, 2)])
+def test_who_speaks_for_a_group_does_not_hang_on_the_order_of_points(monkeypatch, total, least):
+    monkeypatch.setattr(linking, "ASKED", total)
+    monkeypatch.setattr(linking, "SPOKEN_FOR", least)
+    rng = np.random.default_rng(0)
+    group, density = np.repeat([0, 1, 2], [3, 12, 40]), rng.permutation(55) + 1.0
+    speaks = _speakers(group, np.bincount(group), density)
+    assert speaks[:3].all()  # a small one through all of its points
+    assert 3 * least <= speaks.sum() <= max(total, 3 * least)
+    assert speaks.sum() >= min(55, total - 2)
+    for c in range(3):
+        assert speaks[(group == c) & (density == density[group == c].min())].all()
+    order = rng.permutation(55)
+    assert (_speakers(group[order], np.bincount(group), density[order]) == speaks[order]).all()
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=12), st.integers(1, 200))
+def test_groups_are_cut_down_to_a_size_that_leaves_so_many(sizes, total):
+    cap = _cap(np.array(sizes), total)
+    kept = [sum(min(size, most) for size in sizes) for most in (cap, cap + 1)]
+    assert kept[0] <= total
+    assert kept[1] > total or cap == max(sizes)
 
 
 def test_joined_already_means_nothing_to_do():

@@ -11,14 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from hypermodes.threads import stretches
-from hypermodes.tree import Level
+from hypermodes.tree import SLACK, Level
 
 MOST = 0.5  # a group of which more than half would be outliers stands on no ground: it is what is there
 CLEAR = 2.0  # standard errors by which a bump exceeds the valley behind it
 FINE = 0.5  # bandwidth of a histogram of log densities, in standard errors of one
 STEPS = 8  # bins a bandwidth
 WIDTHS = 1000  # bandwidths beyond which everything is equally far
-ROUNDING = 1e-9  # of logarithms: what the unit of the points may change
+ROUNDING = 1e-9  # of logarithms: what moving and turning the points may change
+DIGITS = 9  # of counts that are told apart
 FAR_OUT = 3.0  # quartile distances: Tukey's outer fence
 
 
@@ -68,7 +69,7 @@ def _median(values: np.ndarray, weights: np.ndarray) -> float:
         return float(np.partition(values, middle)[middle])
     order = np.argsort(values)
     mass = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(mass, mass[-1] / 2)]])
+    return float(values[order[np.searchsorted(mass, mass[-1] / 2 * SLACK)]])
 
 
 def each_once(weights: np.ndarray) -> bool:
@@ -92,7 +93,7 @@ def fences(
         here = slice(None) if asked.all() else asked[level.labels]
         limit = ground_limit(log_density[here], weights[here], 1 / np.sqrt(k))
         below = np.bincount(level.labels, weights * (log_density < limit), level.n_clusters)
-        searching = bool((covered := asked & (below > MOST * size)).any())
+        searching = bool((covered := asked & (below * SLACK > MOST * size)).any())
         asked &= ~covered
     return np.where(asked & (limit > -np.inf), -limit / dimension, quartiles.outer_fences)
 
@@ -109,13 +110,13 @@ def ground_limit(log_density: np.ndarray, weights: np.ndarray, error: float) -> 
     end = histogram.valley()
     if end == -np.inf:
         return end
-    below = log_density < end
+    below = log_density < end - ROUNDING  # the median is on a border of bins
     low, mass = log_density[below], weights[below]
     middle = _median(low, mass)
     double = np.log(2) + ROUNDING  # on a lattice many densities are twice others, but for rounding
     limit = middle + double
     beyond, uneven = mass[low >= limit].sum(), mass[low < middle - double].sum()
-    return max(limit, histogram.gap(), end if 2 * uneven >= beyond else -np.inf)
+    return max(limit, histogram.gap(), end if 2 * uneven >= beyond * SLACK else -np.inf)
 
 
 class Histogram(NamedTuple):
@@ -143,13 +144,13 @@ class Histogram(NamedTuple):
             np.add.at(right, bin_ + 1, weights[part] * share)
         kernel = np.exp(-0.5 * (np.arange(-4 * STEPS, 4 * STEPS + 1) / STEPS) ** 2)
         smooth = np.convolve(left + right, kernel / kernel.sum(), mode="same")
-        return cls(middle + (first + np.arange(n_bins)) * step, smooth)
+        return cls(middle + (first + np.arange(n_bins)) * step, np.round(smooth, DIGITS))
 
     @property
     def lesser(self) -> np.ndarray:
         """Whether at most half of all is below each place."""
         below = np.cumsum(self.counts)
-        return np.asarray(below <= MOST * below[-1])
+        return np.asarray(below * SLACK <= MOST * below[-1])
 
     def valley(self) -> float:
         """The last lowest place with a clear bump before it, and at most half; -inf if there is none.
@@ -161,7 +162,7 @@ class Histogram(NamedTuple):
         lowest = np.flatnonzero((counts[1:-1] < counts[:-2]) & (counts[1:-1] <= counts[2:])) + 1
         for place in lowest[self.lesser[lowest]][::-1]:
             bump = counts[np.flatnonzero(counts[:place] <= counts[place])[-1] + 1 : place]
-            if (bump - counts[place]).sum() > CLEAR * np.sqrt(bump.sum()):
+            if (bump - counts[place]).sum() * SLACK > CLEAR * np.sqrt(bump.sum()):  # 4 points alone are level
                 return float(self.places[place])
         return -np.inf
 

@@ -152,9 +152,13 @@ def cluster_points(
     Notes
     -----
     Rows that are equal are one point that came more often: to double the data changes nothing. (With an
-    index, or a sparse graph of distances, every row is a point of its own.) Fewer than eight different
-    points are one cluster, unless more are asked for. Time is that of finding neighbours, then O(n k²) for
-    links, O(n log n) for the tree, and O(n) to read it once; further readings see groups only.
+    index, or a sparse graph of distances, every row is a point of its own.) Nor does the order of rows, nor a
+    power of two as unit; nor, for arrays in a Minkowski or the cosine metric, the order and direction of
+    columns. To move or turn points changes nothing but by rounding, where distances tie.
+
+    Fewer than eight different points are one cluster, unless more are asked for. Time is that of finding
+    neighbours, then O(n k²) for links, O(n log n) for the tree, and O(n) to read it once; further readings see
+    groups only.
 
     Examples
     --------

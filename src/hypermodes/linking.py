@@ -23,7 +23,8 @@ from hypermodes.tree import Links
 BLOCK = 8192  # points that are looked at together with their neighbours: what is needed stays in the cache
 BLOCKS = 16  # of these, at most, whose links are made one after the other, and thinned again
 SHARES = 16  # of all points, at least, so that there is something to do for all threads
-SPOKEN_FOR = 256  # points of a group that are asked how far it is to others
+ASKED = 1 << 12  # points that are asked how far groups are apart: up to here it is exact
+SPOKEN_FOR = 256  # of each group at least, where there are more
 HAIR = 1e-9  # far above rounding, far below anything that is measured
 
 
@@ -118,8 +119,9 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
     """Links between the nearest pairs of groups that have none, so that all points are joined.
 
     They share no vertices: they count as sharing one, and lose level in the ratio of d_k to their length.
-    Large groups speak through 256 of their points, evenly spread in the order of the points: how far groups
-    are apart need not be known to the point.
+    Where there are more than 4096 points, large groups speak through some of theirs, 256 or more, evenly
+    spread in the order of density: how far they are apart need not be known to the point, but must not
+    depend on how the points lie.
 
     Notes
     -----
@@ -133,7 +135,7 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
     while count > 1:
         sizes = np.bincount(group)
         asking = group != sizes.argmax()  # the largest need not ask
-        speaks = _spread(group, sizes)
+        speaks = _speakers(group, sizes, density)
         best, partner = np.full(n, np.inf), np.full(n, -1)
         for bit in range(int(count - 1).bit_length()):
             for side in (0, 1):
@@ -165,14 +167,26 @@ def bridges(links: Links, density: np.ndarray, reach: np.ndarray, k: int, neares
     )
 
 
-def _spread(group: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Whether each point speaks for its group: all of a small one, evenly spaced ones of a large one."""
-    order = np.argsort(group, kind="stable")
+def _speakers(group: np.ndarray, sizes: np.ndarray, density: np.ndarray) -> np.ndarray:
+    """Whether each point speaks for its group: all of a small one, some of every density of a large one."""
+    most = max(SPOKEN_FOR, _cap(sizes, ASKED))
+    if sizes.max() <= most:
+        return np.ones(group.size, bool)
+    order = np.lexsort((density, group))
     begin = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     place = np.empty(group.size, np.int64)
     place[order] = np.arange(group.size) - np.repeat(begin, sizes)
-    share = np.minimum(sizes, SPOKEN_FOR)[group]
+    share = np.minimum(sizes, most)[group]
     return place * share // sizes[group] != (place - 1) * share // sizes[group]
+
+
+def _cap(sizes: np.ndarray, total: int) -> int:
+    """The largest size of which groups, each cut down to it, have so many in all; or that of the largest."""
+    sizes = np.sort(sizes)
+    before = np.cumsum(sizes) - sizes
+    left = sizes.size - np.arange(sizes.size)
+    too_many = np.flatnonzero(before + sizes * left > total)
+    return int((total - before[too_many[0]]) // left[too_many[0]] if too_many.size else sizes[-1])
 
 
 def _components(n: int, left: np.ndarray, right: np.ndarray) -> tuple[int, np.ndarray]:

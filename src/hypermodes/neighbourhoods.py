@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from hypermodes.construct.frames import Frame
 from hypermodes.construct.metrics import Metric
-from hypermodes.construct.neighbours import Neighbours, NeighbourSearch
+from hypermodes.construct.neighbours import Neighbours, NeighbourSearch, Outline
 from hypermodes.construct.orders import curve_order, new_rows, row_order
 from hypermodes.construct.points import hypergraph_of_neighbours
 from hypermodes.hypergraph import Hypergraph
@@ -17,7 +18,6 @@ from hypermodes.numbering import number_type
 from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import ModeTree
 
-SAMPLED = 30_000  # points that give the dimension to a thousandth
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
 
 
@@ -28,7 +28,9 @@ class Neighbourhoods:
     Attributes
     ----------
     points, metric
-        The different points, in an order of their own, and how to measure between them.
+        The different points, in an order and a frame of their own, and how to measure between them.
+    frame : Frame or None
+        Where the coordinates of the input are in it; None if they are as they came.
     search : NeighbourSearch
         Among them.
     rows : (n,) int
@@ -50,11 +52,12 @@ class Neighbourhoods:
     density : (n,) float
         Of each hyperedge.
     spacing : (n,) float
-        log d_k, less where points came more often: how sparse it is around.
+        log d_k in that unit, less where points came more often: how sparse it is around.
     """
 
     points: Any
     metric: Metric
+    frame: Frame | None
     search: NeighbourSearch
     rows: np.ndarray
     place: np.ndarray
@@ -86,7 +89,11 @@ class Neighbourhoods:
         if points.shape[0] == 0:
             raise ValueError("points: expected at least one point; got none")
         rows = place = np.arange(points.shape[0])
+        frame = None
         if index is None and not (given and sp.issparse(points)):  # else rows are tied to what came with them
+            if search.has_axes:
+                frame = Frame.of(points, n_jobs)
+                points = frame.enter(points)
             points, rows, place = _different(points, n_jobs)
             points = points[:, rows] if given else points
             if not sp.issparse(points):
@@ -97,35 +104,36 @@ class Neighbourhoods:
         n = rows.size
         if n < fewest:
             return None
-        weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * (n / place.size)
+        weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * n / place.size
         k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
-        every, distances = max(1, n // SAMPLED), None
+        distances = None
         if search.quick:
-            members, reach, sample = search.outline(k, every, client=client)
+            members, reach, growth = search.outline(k, client=client)
         else:
             found = search.neighbours(k, client=client)
-            members, distances = found.indices, found.distances
-            reach, sample = distances[:, -1].copy(), distances[::every]
+            distances = found.distances
+            members, reach, growth = Outline.of(found)
+            reach = reach.copy()  # next to each other
         if not reach.any():
             return None
         if (at_one_place := reach == 0).any():
             reach = np.where(at_one_place, reach[~at_one_place].min(), reach)
-        dimension = max(1.0, min(_dimension(sample), np.inf if given else points.shape[1]))
+        dimension = max(1.0, min(_dimension(growth, k), np.inf if given else points.shape[1]))
         crowd = crowding(weights, weights, members, n_jobs)
         unit = float(np.median(reach))
         rate, spacing = np.empty(n), np.empty(n)
 
         def fill(part: slice) -> None:
             rate[part] = crowd[part] ** (1 / dimension) * (unit / reach[part])
-            spacing[part] = np.log(reach[part]) - np.log(crowd[part]) / dimension
+            spacing[part] = np.log(reach[part] / unit) - np.log(crowd[part]) / dimension
 
         in_threads(n_jobs, fill, stretches(n))
         density = hyperedge_density(members, rate, n_jobs)
         for array in (rows, place, weights, members, reach, rate, density, spacing):
             array.flags.writeable = False
         return cls(
-            points, metric, search, rows, place, weights, members, distances, dimension, reach, unit, rate,
-            density, spacing,
+            points, metric, frame, search, rows, place, weights, members, distances, dimension, reach, unit,
+            rate, density, spacing,
         )  # fmt: skip
 
     @property
@@ -157,6 +165,8 @@ class Neighbourhoods:
                     f"got shape {points.shape}"
                 )
             points = points[:, self.rows]
+        elif self.frame is not None:
+            points = self.frame.enter(self.search.checked(points))
         return self.search.neighbours_of(points, k)
 
     @property
@@ -238,17 +248,17 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
     return (ordered, order, place) if alone else (ordered[new], order[new], place)
 
 
-def _dimension(distances: np.ndarray) -> float:
+def _dimension(growth: np.ndarray, k: int) -> float:
     """Local dimension of points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
-    distances = distances[distances[:, 0] > 0]
-    if distances.size == 0 or distances.shape[1] < 2:
+    growth = growth[~np.isnan(growth)]
+    if growth.size == 0 or k < 2:
         return 1.0
-    return 1 / max(float(np.log(distances[:, -1:] / distances[:, :-1]).mean()), 1e-9)
+    return 1 / max(float(growth.mean()) / (k - 1), 1e-9)
 
 
 def new_spacing(around: Neighbourhoods, distances: np.ndarray, crowd: np.ndarray) -> np.ndarray:
-    """log d_k of new points, less where points came more often; no less than that of any old one."""
-    return np.log(np.maximum(distances[:, -1], around.reach.min()) / crowd)
+    """Spacing of new points, where d_k is no less than that of any old one."""
+    return np.log(np.maximum(distances[:, -1], around.reach.min()) / around.unit / crowd)
 
 
 def new_levels(
@@ -256,7 +266,7 @@ def new_levels(
 ) -> np.ndarray:
     """Level at which hyperedges of new points hold together with those of their neighbours."""
     k, members = around.k, around.members
-    rate = around.unit * np.exp(-new_spacing(around, distances, crowd))
+    rate = np.exp(-new_spacing(around, distances, crowd))
     popularity, rated = around.vertex_sums.T
     total = rate * popularity[indices].sum(axis=1) + rated[indices].sum(axis=1)
     density = total / (2 * (k + 1) ** 2)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.threads import in_threads, stretches, taken
-from hypermodes.tree import Level, ModeTree
+from hypermodes.tree import SLACK, Level, ModeTree
 
 DEEPEST = 600  # in logarithms: what density ratios, and sums of them, can be computed with
 
@@ -67,4 +67,4 @@ def clearly_apart(
 def typical_size(level: Level, weights: np.ndarray) -> float:
     """Half of all points are in clusters at least that large."""
     sizes = np.sort(np.bincount(level.labels, weights))[::-1]
-    return float(sizes[np.searchsorted(np.cumsum(sizes), sizes.sum() / 2)])
+    return float(sizes[np.searchsorted(np.cumsum(sizes), sizes.sum() / 2 * SLACK)])

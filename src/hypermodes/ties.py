@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.numbering import mixed
 
 ROUNDS = 6  # of refining the colours that put vertices in order
 SINGLED_OUT = 4  # vertices at most, of those that look the same; the rest are left in the order they came in
@@ -90,10 +91,10 @@ def _different(hypergraph: Hypergraph) -> tuple[sp.csc_array, np.ndarray]:
     """One column for each set of equal hyperedges, and the sum of their weights."""
     incidence = hypergraph.incidence
     edge = np.repeat(np.arange(incidence.shape[1]), np.diff(incidence.indptr))
-    entry = _mixed(incidence.indices.astype(np.uint64) * np.uint64(3) + _bits(incidence.data))
+    entry = mixed(incidence.indices.astype(np.uint64) * np.uint64(3) + _bits(incidence.data))
     sums = np.zeros((2, incidence.shape[1]), np.uint64)
     np.add.at(sums[0], edge, entry)
-    np.add.at(sums[1], edge, _mixed(entry + np.uint64(1)))
+    np.add.at(sums[1], edge, mixed(entry + np.uint64(1)))
     _, first, which = np.unique(sums, axis=1, return_index=True, return_inverse=True)
     return incidence[:, first], np.bincount(which.ravel(), weights=hypergraph.weights)
 
@@ -114,7 +115,7 @@ def order_by_surroundings(incidence: sp.csc_array, weights: np.ndarray) -> np.nd
             colour[first[np.argmax(count > 1)]] += np.uint64(1)
             singled_out += 1
         known = values.size
-        colour = _mixed(colour + colours(incidence, weights, colour)[0])
+        colour = mixed(colour + colours(incidence, weights, colour)[0])
     return np.argsort(colour, kind="stable")
 
 
@@ -128,24 +129,16 @@ def colours(
     vertex_colour = np.zeros(incidence.shape[0], np.uint64) if start is None else start
     for _ in range(ROUNDS):
         edge_colour = weight.copy()
-        np.add.at(edge_colour, edge, _mixed(vertex_colour[incidence.indices] + share))
+        np.add.at(edge_colour, edge, mixed(vertex_colour[incidence.indices] + share))
         colour = np.zeros_like(vertex_colour)
-        np.add.at(colour, incidence.indices, _mixed(edge_colour[edge] + share))
-        vertex_colour = _mixed(colour)
+        np.add.at(colour, incidence.indices, mixed(edge_colour[edge] + share))
+        vertex_colour = mixed(colour)
     return vertex_colour, edge_colour
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
     """Numbers that are equal but for rounding, as equal integers."""
     return np.round(np.log(values) * 1e6).astype(np.int64).astype(np.uint64)
-
-
-def _mixed(x: np.ndarray) -> np.ndarray:
-    """Scatter integers over all 64 bits (splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def _parts(incidence: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +158,7 @@ def pair_ties(incidence: sp.csc_array, weights: np.ndarray) -> sp.csr_array:
         edges = np.flatnonzero(size == s)
         entry = incidence.indptr[edges][:, None] + np.arange(s)
         if s > PARTNERS + 1:  # in an order of its own each, or partners would be at a distance in the list
-            place = _mixed(np.arange(entry.size, dtype=np.uint64)).reshape(entry.shape)
+            place = mixed(np.arange(entry.size, dtype=np.uint64)).reshape(entry.shape)
             entry = np.take_along_axis(entry, np.argsort(place, axis=1), axis=1)
         vertex, share = incidence.indices[entry], incidence.data[entry]
         strength = (weights[edges] / (share.sum(axis=1) * (1 - 1 / s)))[:, None] * share

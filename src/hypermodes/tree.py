@@ -25,7 +25,7 @@ from hypermodes.threads import argsorted, in_threads, stretches, taken
 
 RUNG = 2**0.5  # ratio of two smallest sizes of the ladder: its resolution, nothing else
 WIDEST = 1 / 3  # the largest smallest size, as a share of all: three groups of it are the whole
-_SLACK = 1 - 1e-9  # masses are sums: one that is large enough but for rounding is large enough
+SLACK = 1 - 1e-9  # sums are rounded: what is large enough but for that is large enough
 
 
 class Links(NamedTuple):
@@ -184,7 +184,7 @@ class ModeTree:
         groups = Condensed.of(self, lowest, n_jobs)
         if largest is not None:
             most = largest(groups.written_out(groups.read(lowest, excess_of_mass), n_jobs=n_jobs))
-            ladder = [smallest for smallest in ladder if smallest * _SLACK <= most] or ladder[:1]
+            ladder = [smallest for smallest in ladder if smallest * SLACK <= most] or ladder[:1]
         return groups.medoid(groups.read_all(ladder, excess_of_mass, n_jobs), n_jobs)
 
     def into(self, n_clusters: int, lowest: float, n_jobs: int | None = -1) -> Level:
@@ -215,7 +215,7 @@ class ModeTree:
         kept = self.ends[self.heights >= threshold * self.heights.max(initial=0.0)]
         joined = sp.coo_array((np.ones(len(kept), bool), kept.T), shape=(self.n, self.n))
         count, group = connected_components(joined, directed=False)
-        large = np.bincount(group, weights=self.weights, minlength=count) >= smallest * _SLACK
+        large = np.bincount(group, weights=self.weights, minlength=count) >= smallest * SLACK
         core = np.where(large, np.cumsum(large) - 1, -1)[group].astype(np.int64)
         labels = self.flood(core) if large.any() else core
         return Level(smallest, core, labels, Condensed.of(self, smallest).level, int(large.sum()))
@@ -289,7 +289,7 @@ class Condensed:
     def of(cls, tree: ModeTree, smallest: float, n_jobs: int | None = 1) -> Self:
         """Find them, in time proportional to the number of points."""
         _check_mass("smallest", smallest)
-        node, level, *stages = condense_tree(tree, smallest * _SLACK)
+        node, level, *stages = condense_tree(tree, smallest * SLACK)
         is_summit = stages[0][:, 0] < 0
         summit = np.where(is_summit, np.cumsum(is_summit, dtype=tree.ends.dtype) - 1, -1)
         home = _flooded(tree.ends, taken(summit, node, n_jobs))
@@ -316,7 +316,7 @@ class Condensed:
         """Clusters among the groups of some mass, no less than that of these."""
         from hypermodes._kernels.trees import groups_at
 
-        group, enough, up, excess = groups_at(*self.stages, smallest * _SLACK)
+        group, enough, up, excess = groups_at(*self.stages, smallest * SLACK)
         label, count = choose(up, excess)
         core = label[group]
         summits = core[self.is_summit]

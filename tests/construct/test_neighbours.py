@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from hypermodes.construct import metrics, searching
 from hypermodes.construct.metrics import Minkowski
-from hypermodes.construct.neighbours import Neighbours, NeighbourSearch, nearest_neighbours
+from hypermodes.construct.neighbours import Neighbours, NeighbourSearch, Outline, nearest_neighbours
 from hypermodes.construct.orders import curve_order
 
 POINTS = np.random.default_rng(0).normal(size=(80, 3))
@@ -140,6 +140,13 @@ def test_rows_that_are_in_order_need_not_be_put_into_it(metric, columns):
     np.testing.assert_array_equal(ours.neighbours(4).distances, some.neighbours(4).distances)
 
 
+def test_distances_may_grow_beyond_any_bound():
+    """The product of what each is of the longest is too small a number."""
+    distances = np.concatenate(([1e-160, 1e-155, 1e-150], 1.0 + np.arange(5)))[None, :]
+    outline = Outline.of(Neighbours(np.arange(8)[None, :], distances))
+    assert outline.growth == pytest.approx(np.log(5 / distances[0]).sum())
+
+
 @pytest.mark.parametrize("client", [None, "joblib"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "canberra"])
 @pytest.mark.parametrize("in_order", [False, True])
@@ -151,10 +158,13 @@ def test_an_outline_is_what_it_says_of_the_neighbours(client, metric, in_order, 
     search = NeighbourSearch(points, metric=metric, in_order=in_order)
     found = search.neighbours(4)
     monkeypatch.setattr(searching, "LARGEST", 200)
-    outline = search.outline(4, 3, client=client)
+    outline = search.outline(4, client=client)
     np.testing.assert_array_equal(outline.indices, found.indices)
     np.testing.assert_array_equal(outline.reach, found.distances[:, -1])
-    np.testing.assert_array_equal(outline.sample, found.distances[::3])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = np.log(found.distances[:, -1:] / found.distances[:, :-1]).sum(axis=1)
+    growth[found.distances[:, 0] == 0] = np.nan
+    np.testing.assert_allclose(outline.growth, growth, rtol=1e-12, atol=1e-12)
     assert not any(array.flags.writeable for array in outline)
 
 

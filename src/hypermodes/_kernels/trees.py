@@ -9,6 +9,8 @@ import numpy as np
 from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import INNER, OPTIONS
 
+SLACK = 1 - 1e-9  # of equal sums, rounding makes none the larger
+
 
 @njit(**OPTIONS)
 def shared(members, begin, end, mark, out):
@@ -285,7 +287,7 @@ def excess_of_mass(up, excess):
     below = np.zeros(m)
     inner, kept = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     for c in range(m):
-        kept[c] = not inner[c] or (c < m - 1 and below[c] <= excess[c])
+        kept[c] = not inner[c] or (c < m - 1 and below[c] * SLACK <= excess[c])
         q = up[c]
         if q >= 0:
             inner[q] = True
@@ -390,9 +392,9 @@ def best_antichain(up, excess, wanted):
             for j in range(1, min(wanted, leaves[c]) + 1):
                 for i in range(max(0, j - leaves[a]), min(j, leaves[b]) + 1):
                     value = best[row[a] + j - i] + best[row[b] + i]
-                    if value > best[own + j]:
+                    if value * SLACK > best[own + j]:
                         best[own + j], taken[own + j] = value, i
-        if excess[c] >= best[own + 1]:
+        if excess[c] >= best[own + 1] * SLACK:
             best[own + 1], taken[own + 1] = excess[c], -1
     quota = np.zeros(m, np.int64)
     label = np.empty(m, np.int64)

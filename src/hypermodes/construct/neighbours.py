@@ -3,12 +3,12 @@
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.construct.metrics import Metric, geometry_of
+from hypermodes.construct.metrics import Metric, Straight, geometry_of
 from hypermodes.construct.searching import Block, Blocks, Brought, Exact, Search, Table, check_index, pieces
 from hypermodes.executors import executor_of
 from hypermodes.matrices import given_matrix, unmasked
@@ -87,13 +87,22 @@ class Outline(NamedTuple):
         As in `Neighbours`.
     reach : (n,) float
         Distance to the k-th.
-    sample : (m, k) float
-        All distances of the first point, and of every so many after it.
+    growth : (n,) float
+        Sum of the logarithms of d_k over each other distance; NaN where the nearest is at distance 0.
     """
 
     indices: np.ndarray
     reach: np.ndarray
-    sample: np.ndarray
+    growth: np.ndarray
+
+    @classmethod
+    def of(cls, neighbours: Neighbours) -> Self:
+        """That of neighbours whose distances are known."""
+        growth = np.empty(neighbours.n)
+        for part in stretches(neighbours.n):
+            growth[part] = _growth(neighbours.distances[part])
+        growth.flags.writeable = False
+        return cls(neighbours.indices, neighbours.distances[:, -1], growth)
 
 
 class NeighbourSearch:
@@ -185,35 +194,43 @@ class NeighbourSearch:
         return self._gathered(self._points.shape[0], self._all_blocks(k, client), k)
 
     @property
+    def has_axes(self) -> bool:
+        """Whether distances stay what they are when axes are turned round, or come in another order."""
+        return not self._given and isinstance(self._geometry, Straight) and not sp.issparse(self._points)
+
+    @property
     def quick(self) -> bool:
         """Whether distances are found in microseconds, by a k-d tree in few dimensions."""
         few = self._points.shape[1] <= _FEW
         return few and isinstance(self._search, Exact) and self._search.by_leaves
 
-    def outline(self, k: int, every: int, *, client: Any = None) -> Outline:
-        """As `neighbours`, but of distances the longest are kept, and all of one point in ``every``."""
+    def outline(self, k: int, *, client: Any = None) -> Outline:
+        """As `neighbours`, but of distances the longest are kept, and how they grow."""
         n = self._points.shape[0]
         with closing(self._all_blocks(k, client)) as blocks:
             indices, reach = np.empty((n, k), number_type(n)), np.empty(n)
-            sample = np.empty((-(-n // every), k))
+            growth = np.empty(n)
             for rows, found, apart in blocks:
-                indices[rows], reach[rows] = found, apart[:, -1]
-                number = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-                chosen = np.flatnonzero(number % every == 0)
-                sample[number[chosen] // every] = apart[chosen]
-        for array in (indices, reach, sample):
+                indices[rows], reach[rows], growth[rows] = found, apart[:, -1], _growth(apart)
+        for array in (indices, reach, growth):
             array.flags.writeable = False
-        return Outline(indices, reach, sample)
+        return Outline(indices, reach, growth)
 
     def neighbours_of(self, new_points: Any, k: int) -> Neighbours:
         """The k nearest among the points to each of some new points.
 
         For precomputed distances the new points are rows of distances to the fitted ones.
         """
-        n, columns = self._points.shape
+        n = self._points.shape[0]
         _check_number(k)
         if n < k:
             raise ValueError(f"points: expected at least k = {k} points; got {n}")
+        new = self.checked(new_points)
+        return self._gathered(new.shape[0], self._search.blocks(new, None, int(k)), k)
+
+    def checked(self, new_points: Any) -> Any:
+        """New points as (n, d) numbers; an error if they are none, or of another number of columns."""
+        columns = self._points.shape[1]
         new = _checked_points("new_points", new_points, stored_zeros=self._given)
         if new.shape[0] == 0 or new.shape[1] != columns:
             raise ValueError(
@@ -221,7 +238,7 @@ class NeighbourSearch:
             )
         if self._given:
             _check_not_negative("new_points", new)
-        return self._gathered(new.shape[0], self._search.blocks(new, None, int(k)), k)
+        return new
 
     def _all_blocks(self, k: int, client: Any) -> Blocks:
         """The neighbours of all points among themselves."""
@@ -280,6 +297,18 @@ def nearest_neighbours(
     array([1., 1., 2., 4.])
     """
     return NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs).neighbours(k, client=client)
+
+
+def _growth(distances: np.ndarray) -> np.ndarray:
+    """Σ_j log(d_k/d_j) of each row; NaN where d_1 is 0."""
+    longest = np.where(distances[:, 0] > 0, distances[:, -1], np.nan)
+    shares = distances[:, :-1] / longest[:, None]
+    product = shares.prod(axis=1)  # one logarithm for all of them
+    tiny = np.flatnonzero(product < 1e-290)
+    product[tiny] = 1.0
+    growth = -np.log(product)
+    growth[tiny] = -np.log(shares[tiny]).sum(axis=1)
+    return np.asarray(growth)
 
 
 # -- checks, made once at the border ------------------------------------------------------------------

@@ -18,8 +18,9 @@ def row_order(places: Any, n_jobs: int | None = 1) -> np.ndarray:
     Dense rows are ordered by their coordinates, the first counting most; sparse ones by what is stored.
     """
     if sp.issparse(places):
+        data = places.data.astype(">f8")  # the exponent first: the unit plays no part in their order
         keys = [
-            (places.indices[low:high].tobytes(), places.data[low:high].tobytes())
+            (places.indices[low:high].tobytes(), data[low:high].tobytes())
             for low, high in pairwise(places.indptr)
         ]
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
