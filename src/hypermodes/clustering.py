@@ -157,8 +157,8 @@ def cluster_points(
     columns. To move or turn points changes nothing but by rounding, where distances tie.
 
     Fewer than eight different points are one cluster, unless more are asked for. Time is that of finding
-    neighbours, then O(n k²) for links, O(n log n) for the tree, and O(n) to read it once; further readings see
-    groups only.
+    neighbours, then O(n k²) for links, O(n log n) for the tree, and O(n) to read it once; further readings
+    see groups only.
 
     Examples
     --------
