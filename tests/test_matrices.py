@@ -12,6 +12,7 @@ import hypermodes as hm
 from hypermodes.construct.neighbours import Neighbours
 from hypermodes.folder_writer import FolderWriter
 from hypermodes.matrices import check_compressed
+from hypermodes.shapes.contours import contour
 
 WRONG_POINTERS = [[0, 5_000_000, 10_000_000, 0], [0, 2, 1, 3], [1, 2, 3, 3], [0, -1, 2, 3], [0, 1, 2, 9]]
 
@@ -115,6 +116,10 @@ POINTS = np.arange(6.0).reshape(3, 2)
         ("similarity", lambda: hm.Candidates([[0, 0], [1, 1], [2, 2]], WHOLE / 3, 3, 3)),
         ("indices", lambda: Neighbours(np.ma.MaskedArray([[1], [0]], mask=[[1], [0]]), np.ones((2, 1)))),
         ("distances", lambda: Neighbours([[1], [0]], np.ma.MaskedArray([[1.0], [1]], mask=[[1], [0]]))),
+        ("image", lambda: hm.saliency(MASKED)),
+        ("shapes", lambda: hm.group_shapes(np.ma.stack([MASKED, MASKED]))),
+        ("shapes: mask 1", lambda: hm.group_shapes([np.ones((3, 3)), MASKED])),
+        ("mask", lambda: contour(MASKED, 9)),
         ("point", lambda: hm.certify(hm.MatrixAffinity(np.ones((3, 3))), WHOLE / 6)),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from hypermodes.files import as_path, replacing
+from hypermodes.matrices import unmasked
 
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP", "PPM")
 """What a picture file may be inside, whatever its name says. Other decoders of Pillow start other programs
@@ -188,6 +189,7 @@ def enlarge(values: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def _from_array(given: Any, longest: int | None) -> Picture:
+    unmasked("image", given)
     try:
         array = np.asarray(given)
     except ValueError:

@@ -11,6 +11,7 @@ from hypermodes.affinity_groups import AffinityGroups, group_affinity
 from hypermodes.executors import executor_of
 from hypermodes.files import as_path, make_folder, write_csv
 from hypermodes.images import shrink
+from hypermodes.matrices import unmasked
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import counted
 from hypermodes.scalars import whole_number
@@ -148,6 +149,9 @@ def group_shapes(
 
 
 def _masks(given: Sequence[Any]) -> list[Silhouette]:
+    unmasked("shapes", given)
+    for i, mask in enumerate(given if isinstance(given, list | tuple) else ()):
+        unmasked(f"shapes: mask {i}", mask)
     try:
         return [Silhouette(str(i), np.asarray(mask)) for i, mask in enumerate(given)]
     except (TypeError, ValueError):

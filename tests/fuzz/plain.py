@@ -143,9 +143,10 @@ def lines(content, **_):
     for line in text.split("\n"):
         if line.endswith("\r"):
             line = line[:-1]
-        line = line.strip(" ")
+        line = line.lstrip(" ")
         if not line.strip(" \t") or line.startswith(("# ", "% ")):
             continue
+        line = line.rstrip(" ")
         names = [name.strip(" \t") for name in line.split(mark)]
         if mark == " ":
             names = [name for name in names if name]

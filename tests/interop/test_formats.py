@@ -270,6 +270,10 @@ def test_hashtags_are_not_comments():
     assert read_text("#cats #dogs\n", "list").vertices == ("#cats", "#dogs")
 
 
+def test_a_comment_may_say_nothing():
+    assert read_text("# \n  % \r\n#\n", "list").vertices == ("#",)
+
+
 def test_lists_come_back():
     hypergraph = Hypergraph.from_edges([["new york", "rome"], ["rome"]])
     assert again(hypergraph, "list") == hypergraph

@@ -22,9 +22,10 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
     members: list[str] = []
     sizes: list[int] = []
     for number, line in enumerate(text.split("\n"), 1):
-        line = line.removesuffix("\r").strip(" ")
+        line = line.removesuffix("\r").lstrip(" ")
         if not line.strip(SPACES) or line[:2] in ("# ", "% "):
             continue
+        line = line.rstrip(" ")
         fields = [field.strip(SPACES) for field in line.split(mark or " ")]
         if mark is None:
             fields = list(filter(None, fields))

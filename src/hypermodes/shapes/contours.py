@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.ndimage as ndi
 
+from hypermodes.matrices import unmasked
+
 N_POINTS = 100
 _SIDE = 128  # pixels of the longer side that a silhouette is brought to, whatever its own size
 
@@ -50,7 +52,7 @@ def _largest_piece(mask: np.ndarray) -> np.ndarray:
 
 
 def _checked(mask: Any) -> np.ndarray:
-    array = np.asarray(mask)
+    array = np.asarray(unmasked("mask", mask))
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"mask: expected a (height, width) array, nonzero inside the shape; got shape {array.shape}, "
