@@ -184,6 +184,7 @@ def test_standardised_columns_have_mean_0_and_variance_1(tmp_path):
         ('1,"1"2\n3,4\n', "it is no proper table"),
         ("x,y\n1,2,3\n4,5,6\n", "line 2 has 3 cells; expected 2"),
         ("\x1c\n\x1d\n", "the file is empty"),
+        ("x\n-2.0\n,\n", "line 3 has [12] cells; expected 1|line 3, column 'x' is ','"),
         ("x\n1\n\n3\n", "line 3 is empty; expected a number"),
         ("x\n\n1\n3\n", "line 2 is empty; expected a number"),
         ("1\n  \n3\n", "line 2 is empty; expected a number"),

@@ -381,7 +381,7 @@ def _said_lines(file: IO[str], mark: str | None, begun: bool) -> Iterator[str]:
     """Lines that are not blank; what may be read in two ways is for the careful one."""
     blank, width = False, 0
     for line in file:
-        if not line.strip():
+        if not line.strip() and (mark is None or mark not in line):
             blank = begun or width > 0
             continue
         width = width or len(line.split(mark))

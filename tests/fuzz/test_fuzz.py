@@ -24,6 +24,8 @@ def test_mutated_files_are_read_as_a_plain_parser_reads_them_or_refused_in_one_l
         ("points.tsv", 15223),
         ("points.tsv", 17449),
         ("parquet", 17839),
+        ("points.tsv", 172689),
+        ("hmetis", 176015),
     ],
 )
 def test_what_was_once_read_wrongly(kind, number, tmp_path):

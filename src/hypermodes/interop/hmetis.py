@@ -89,7 +89,7 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _header(number: int, line: bytes) -> tuple[int, int, bool, bool]:
-    fields = line.decode("ascii", errors="replace").split()
+    fields = [field.decode("ascii", errors="replace") for field in line.split()]
     kind = fields[2] if len(fields) == 3 else ""
     if len(fields) not in (2, 3) or not all(_is_count(f) for f in fields[:2]) or kind not in _KINDS:
         raise ValueError(
