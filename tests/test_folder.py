@@ -28,7 +28,7 @@ from hypermodes import labels as names
 from hypermodes.annotations import NUMBERS, TEXTS, Annotations, Records
 from hypermodes.batch import Budget, Prepared
 from hypermodes.gathering import shift_rows
-from hypermodes.layout import lay_out
+from hypermodes.prepare import lay_out
 from hypermodes.transposing import row_ranges
 from strategies import hypergraphs
 

@@ -15,16 +15,15 @@ if TYPE_CHECKING:
     from hypermodes.affinity import Affinity as Affinity
     from hypermodes.affinity import HyperedgeAffinity as HyperedgeAffinity
     from hypermodes.affinity import MatrixAffinity as MatrixAffinity
-    from hypermodes.affinity_groups import AffinityGroups as AffinityGroups
-    from hypermodes.affinity_groups import group_affinity as group_affinity
     from hypermodes.annotations import Annotations as Annotations
     from hypermodes.certificate import Certificate as Certificate
     from hypermodes.certificate import certify as certify
     from hypermodes.changes import Changes as Changes
     from hypermodes.changes import compare as compare
     from hypermodes.changes import removal as removal
-    from hypermodes.clustering import Clustering as Clustering
-    from hypermodes.clustering import cluster_points as cluster_points
+    from hypermodes.cluster import Clusters as Clusters
+    from hypermodes.cluster import HypergraphClusters as HypergraphClusters
+    from hypermodes.cluster import cluster as cluster
     from hypermodes.construct.correspondences import Candidates as Candidates
     from hypermodes.construct.correspondences import Features as Features
     from hypermodes.construct.correspondences import candidate_pairs as candidate_pairs
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from hypermodes.folder import open as open  # noqa: A004
     from hypermodes.folder_writer import FolderWriter as FolderWriter
     from hypermodes.folder_writer import write_folder as write_folder
-    from hypermodes.groups import Groups as Groups
-    from hypermodes.groups import cluster as cluster
     from hypermodes.hypergraph import Hypergraph as Hypergraph
     from hypermodes.image_matching import ImageMatching as ImageMatching
     from hypermodes.image_matching import match_images as match_images
@@ -53,6 +50,7 @@ if TYPE_CHECKING:
     from hypermodes.interop.networkx import to_networkx as to_networkx
     from hypermodes.interop.xgi import from_xgi as from_xgi
     from hypermodes.interop.xgi import to_xgi as to_xgi
+    from hypermodes.layout import layout as layout
     from hypermodes.local_cluster import local_cluster as local_cluster
     from hypermodes.matching import Matching as Matching
     from hypermodes.matching import match as match
@@ -78,15 +76,12 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Affinity": "affinity",
-    "AffinityGroups": "affinity_groups",
     "Candidates": "construct.correspondences",
     "Annotations": "annotations",
     "Certificate": "certificate",
     "Changes": "changes",
-    "Clustering": "clustering",
     "FaceSolve": "dynamics",
     "FolderWriter": "folder_writer",
-    "Groups": "groups",
     "HyperedgeAffinity": "affinity",
     "Features": "construct.correspondences",
     "Hypergraph": "hypergraph",
@@ -109,8 +104,10 @@ _HOME = {
     "Voting": "voting",
     "candidate_pairs": "construct.correspondences",
     "certify": "certificate",
-    "cluster": "groups",
-    "cluster_points": "clustering",
+    "Clusters": "cluster",
+    "HypergraphClusters": "cluster",
+    "cluster": "cluster",
+    "layout": "layout",
     "correspondence_hypergraph": "construct.correspondences",
     "compare": "changes",
     "find_modes": "modes",
@@ -118,7 +115,6 @@ _HOME = {
     "from_hypernetx": "interop.hypernetx",
     "from_networkx": "interop.networkx",
     "from_xgi": "interop.xgi",
-    "group_affinity": "affinity_groups",
     "group_shapes": "shape_groups",
     "knn_hypergraph": "construct.points",
     "local_cluster": "local_cluster",

@@ -19,7 +19,7 @@ from hypermodes.affinity import Affinity, HyperedgeAffinity
 from hypermodes.certificate import MAX_TIES
 from hypermodes.columns import Held, digest_of, unlocked
 from hypermodes.folder import folder_of, reopen
-from hypermodes.layout import lay_out
+from hypermodes.prepare import lay_out
 
 BLOCK = 2048  # starts a task: some tens of milliseconds, so that Ctrl-C and progress feel immediate
 _READ = 1 << 26  # bytes of a folder to read before they are let go

@@ -52,7 +52,13 @@ class Neighbourhoods:
     density : (n,) float
         Of each hyperedge.
     spacing : (n,) float
+<<<<<<< HEAD
         log d_k in that unit, less where points came more often: how sparse it is around.
+=======
+        log d_k, less where points came more often: how sparse it is around.
+    found : Neighbours or None
+        All neighbours that were found, k or more; not kept where ``distances`` are not.
+>>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
     """
 
     points: Any
@@ -70,6 +76,7 @@ class Neighbourhoods:
     rate: np.ndarray
     density: np.ndarray
     spacing: np.ndarray
+    found: Neighbours | None = None
 
     @classmethod
     def around(
@@ -81,8 +88,14 @@ class Neighbourhoods:
         n_jobs: int | None,
         fewest: int,
         client: Any = None,
+        weights: np.ndarray | None = None,
+        at_least: int = 1,
     ) -> "Neighbourhoods | None":
-        """Find the neighbours of different points; None if there are fewer than ``fewest``, or none apart."""
+        """Find the neighbours of different points; None if there are fewer than ``fewest``, or none apart.
+
+        Rows may count more than once: ``weights`` says how often. Where a search takes long, ``at_least`` so
+        many neighbours are found, for `nearest`.
+        """
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
         given = isinstance(metric, str) and metric == "precomputed"
         points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points, float)
@@ -104,21 +117,40 @@ class Neighbourhoods:
         n = rows.size
         if n < fewest:
             return None
+<<<<<<< HEAD
         weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * n / place.size
         k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
         distances = None
+=======
+        if weights is None:
+            weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * (n / place.size)
+        else:
+            weights = np.bincount(place, weights=weights, minlength=n) * (n / weights.sum())
+        k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
+        every, distances, found = max(1, n // SAMPLED), None, None
+>>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
         if search.quick:
             members, reach, growth = search.outline(k, client=client)
         else:
+<<<<<<< HEAD
             found = search.neighbours(k, client=client)
             distances = found.distances
             members, reach, growth = Outline.of(found)
             reach = reach.copy()  # next to each other
+=======
+            found = search.neighbours(min(max(k, at_least), n - 1), client=client)
+            members, distances = found.indices[:, :k], found.distances[:, :k]
+            reach, sample = distances[:, -1].copy(), distances[::every]
+>>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
         if not reach.any():
             return None
         if (at_one_place := reach == 0).any():
             reach = np.where(at_one_place, reach[~at_one_place].min(), reach)
+<<<<<<< HEAD
         dimension = max(1.0, min(_dimension(growth, k), np.inf if given else points.shape[1]))
+=======
+        dimension = max(1.0, min(local_dimension(sample), np.inf if given else points.shape[1]))
+>>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
         crowd = crowding(weights, weights, members, n_jobs)
         unit = float(np.median(reach))
         rate, spacing = np.empty(n), np.empty(n)
@@ -132,8 +164,13 @@ class Neighbourhoods:
         for array in (rows, place, weights, members, reach, rate, density, spacing):
             array.flags.writeable = False
         return cls(
+<<<<<<< HEAD
             points, metric, frame, search, rows, place, weights, members, distances, dimension, reach, unit,
             rate, density, spacing,
+=======
+            points, metric, search, rows, place, weights, members, distances, dimension, reach, unit, rate,
+            density, spacing, found,
+>>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
         )  # fmt: skip
 
     @property
@@ -147,6 +184,12 @@ class Neighbourhoods:
         if self.distances is None:
             return self.search.neighbours(self.k)
         return Neighbours(self.members, self.distances)
+
+    def nearest(self, k: int, client: Any = None) -> Neighbours:
+        """The k nearest of each, from what was found if that is enough."""
+        if self.found is not None and k <= self.found.k:
+            return Neighbours(self.found.indices[:, :k], self.found.distances[:, :k])
+        return self.search.neighbours(k, client=client)
 
     def tree(self, n_jobs: int | None) -> ModeTree:
         """The mode tree of their hyperedges."""
@@ -248,7 +291,11 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
     return (ordered, order, place) if alone else (ordered[new], order[new], place)
 
 
+<<<<<<< HEAD
 def _dimension(growth: np.ndarray, k: int) -> float:
+=======
+def local_dimension(distances: np.ndarray) -> float:
+>>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
     """Local dimension of points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
     growth = growth[~np.isnan(growth)]
     if growth.size == 0 or k < 2:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 import hypermodes as hm
-from hypermodes import layout
+from hypermodes import prepare
 from hypermodes._kernels.alike import NOTHING, first_alike
 from hypermodes._kernels.ordering import NOWHERE, in_patches, rearranged, transposed
 
@@ -150,7 +150,7 @@ def test_rows_that_meet_lie_together(as_matrix):
     given = median_apart(meets, np.arange(affinity.n))
     if as_matrix:
         affinity = hm.MatrixAffinity(meets)
-    _, row_of = layout.lay_out(affinity)
+    _, row_of = prepare.lay_out(affinity)
     assert given > 1500
     assert median_apart(meets, row_of) <= 160  # two lines of the grid: rows that share a vertex meet
 
@@ -162,8 +162,8 @@ def test_rows_share_what_their_hyperedges_share(n):
     edges += edges[::3] + [[n + k, k] for k in range(20)] + [[n + 50 + k] for k in range(3)]
     hypergraph = hm.Hypergraph.from_edges(edges, weights=rng.integers(1, 3, len(edges)).astype(float))
     affinity = hm.HyperedgeAffinity(hypergraph)
-    graph, row_of = layout.lay_out(affinity)
-    assert (graph.row_idx.size >= layout._ORDERED) == (n == 1000)
+    graph, row_of = prepare.lay_out(affinity)
+    assert (graph.row_idx.size >= prepare._ORDERED) == (n == 1000)
 
     incidence = (hypergraph.incidence.toarray() > 0).astype(int)
     shared = incidence[incidence.sum(axis=1) > 1]

@@ -1,0 +1,193 @@
+"""Ties: how strongly items hold together two by two, whatever they were made from.
+
+Points, distances and similarities give each item its nearest neighbours with strengths on a local scale
+(McInnes, Healy & Melville, 2018): with distances d_ij of the k nearest of i and d_i the smallest of them,
+
+    p(j|i) = exp(-(d_ij - d_i)/s_i),    s_i such that Σ_j p(j|i) = log₂ k.
+
+A hyperedge e ties each two of its members by w(e)/(|e| - 1), more or less as they are soft members; p(j|i) is
+the tie of i and j over the strongest of i. In both cases the tie of two items is p(j|i) + p(i|j) - p(j|i)p(i|j):
+that one of them holds to the other.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from hypermodes.hypergraph import Hypergraph
+from hypermodes.neighbourhoods import local_dimension
+from hypermodes.pair_ties import connected_ties
+from hypermodes.threads import in_threads, stretches
+
+LEVELS = 4096  # ties are multiples of one over this: rounding in what they are made from does not show
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """A symmetric sparse matrix of ties, and what is known of the ground it lies on.
+
+    Attributes
+    ----------
+    matrix : (n, n) csr_array
+        Ties of two items, from 1/4096 to 1; nothing on the diagonal.
+    dimension : float
+        Local dimension of the points it was made from; infinite for a hypergraph, which has none.
+    n_neighbors : int
+        Neighbours that were asked for each item; 0 for a hypergraph.
+    """
+
+    matrix: sp.csr_array
+    dimension: float
+    n_neighbors: int
+
+    @classmethod
+    def of_neighbours(
+        cls, indices: np.ndarray, distances: np.ndarray, dimension: float, n_jobs: int | None = 1
+    ) -> "Ties":
+        """Tie items to their neighbours.
+
+        Parameters
+        ----------
+        indices, distances : (n, k) arrays
+            The neighbours of each item, nearest first. Infinite distances are no neighbours: where an item
+            has fewer than k.
+        dimension : float
+            The local dimension.
+        """
+        from hypermodes._kernels.layout import local_strengths
+
+        n, k = indices.shape
+        share = np.empty((n, k))
+
+        def fill(part: slice) -> None:
+            local_strengths(distances[part], np.log2(max(k, 2)), share[part])
+
+        in_threads(n_jobs, fill, stretches(n))
+        held = share > 0
+        row = np.repeat(np.arange(n), held.sum(axis=1))
+        directed = sp.csr_array((share[held], (row, indices[held])), shape=(n, n))
+        return cls(_either_way(directed), dimension, k)
+
+    @classmethod
+    def of_hypergraph(cls, hypergraph: Hypergraph) -> "Ties":
+        """Tie members of the same hyperedges; a connected part of one hyperedge, or of one vertex, has no ties.
+
+        Equal hyperedges are one with the sum of their weights. A member of a hyperedge of more than 33 is
+        tied to 32 others, more strongly: the cost is bounded by the incidences.
+        """
+        n = hypergraph.n_vertices
+        rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        for part in connected_ties(hypergraph):
+            entries = part.matrix.tocoo()
+            rows.append(part.vertices[entries.row])
+            columns.append(part.vertices[entries.col])
+            values.append(entries.data)
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        matrix = sp.csr_array((np.concatenate(values), (row, column)), shape=(n, n))
+        strongest = np.maximum(matrix.max(axis=1).toarray().ravel(), np.finfo(float).tiny) if n else np.empty(0)
+        matrix.data = matrix.data / np.repeat(strongest, np.diff(matrix.indptr))
+        return cls(_either_way(matrix), np.inf, 0)
+
+    @classmethod
+    def of_similarities(cls, matrix: Any, n_neighbors: int, n_jobs: int | None = 1) -> "Ties":
+        """Tie items to those most similar to them: (n, n), symmetric, no number below 0.
+
+        A similarity a is taken for that of a Gaussian: the distance is the root of -log(a / max a). Similarities
+        of 0, and the diagonal, are no neighbours.
+        """
+        similar = sp.csr_array(matrix, dtype=np.float64, copy=True)
+        row = np.repeat(np.arange(similar.shape[0]), np.diff(similar.indptr))
+        held = (similar.data > 0) & (row != similar.indices)
+        value = similar.data[held]
+        if value.size:
+            value = np.sqrt(np.maximum(0.0, -np.log(value / value.max())))
+        far = sp.csr_array((value, (row[held], similar.indices[held])), shape=similar.shape)
+        indices, distances = rows_to_neighbours(far, n_neighbors)
+        full = distances[np.isfinite(distances).all(axis=1)]
+        return cls.of_neighbours(indices, distances, local_dimension(full) if full.size else 1.0, n_jobs)
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def tied(self) -> np.ndarray:
+        """Whether each item has a tie."""
+        return np.asarray(np.diff(self.matrix.indptr) > 0)
+
+    def parts(self) -> np.ndarray:
+        """Connected part of each item."""
+        return np.asarray(connected_components(self.matrix, directed=False)[1])
+
+    def between(self, labels: np.ndarray, n_groups: int) -> sp.csr_array:
+        """Sums of ties between groups, (n_groups, n_groups), each tie counted from both ends; -1 is in none."""
+        inside = np.flatnonzero(labels >= 0)
+        member = sp.csr_array((np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, n_groups))
+        return sp.csr_array(member.T @ (self.matrix @ member))
+
+    def effective_degree(self) -> float:
+        """Number of equal ties that would tell as much as the ties of an item do, on average."""
+        row = np.repeat(np.arange(self.n), np.diff(self.matrix.indptr))
+        total = np.bincount(row, weights=self.matrix.data, minlength=self.n)
+        squares = np.bincount(row, weights=self.matrix.data**2, minlength=self.n)
+        tied = total > 0
+        return float((total[tied] ** 2 / squares[tied]).mean()) if tied.any() else 0.0
+
+    def __repr__(self) -> str:
+        ground = "a hypergraph" if self.n_neighbors == 0 else f"{self.n_neighbors} neighbours each"
+        return f"Ties({self.matrix.nnz // 2} of {self.n} items, from {ground})"
+
+
+def _either_way(share: sp.csr_array) -> sp.csr_array:
+    """a + b - ab of the two directions, in 4096 levels, sorted, without a diagonal."""
+    back = sp.csr_array(share.T)
+    matrix = sp.csr_array(share + back - share * back)
+    matrix.sum_duplicates()
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    off = row != matrix.indices
+    level = np.maximum(np.rint(matrix.data[off] * LEVELS), 1.0) / LEVELS
+    return sp.csr_array((level, (row[off], matrix.indices[off])), shape=matrix.shape)
+
+
+def rows_to_neighbours(
+    matrix: sp.csr_array, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest of the distances that each row of a sparse matrix holds: (indices, distances), padded."""
+    n = matrix.shape[0]
+    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    order = np.lexsort((matrix.indices, matrix.data, row))
+    place = np.arange(order.size) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
+    kept = place < most
+    indices = np.zeros((n, most), np.int64)
+    distances = np.full((n, most), np.inf)
+    where = (row[order][kept], place[kept])
+    indices[where], distances[where] = matrix.indices[order][kept], matrix.data[order][kept]
+    return indices, distances
+
+
+def canonical_order(matrix: sp.csr_array, rounds: int = 4) -> np.ndarray:
+    """Items in an order that depends on their ties only, not on how they are listed.
+
+    Items that look the same from everywhere stay as they are listed.
+    """
+    level = np.rint(matrix.data * LEVELS).astype(np.uint64)
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    colour = np.zeros(matrix.shape[0], np.uint64)
+    for _ in range(rounds):
+        around = np.zeros_like(colour)
+        np.add.at(around, row, _mixed(colour[matrix.indices] + level * np.uint64(0x9E3779B1)))
+        colour = _mixed(colour + around)
+    return np.argsort(colour, kind="stable")
+
+
+def _mixed(x: np.ndarray) -> np.ndarray:
+    """Scatter integers over all 64 bits (splitmix64)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
