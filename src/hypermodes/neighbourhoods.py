@@ -52,13 +52,9 @@ class Neighbourhoods:
     density : (n,) float
         Of each hyperedge.
     spacing : (n,) float
-<<<<<<< HEAD
         log d_k in that unit, less where points came more often: how sparse it is around.
-=======
-        log d_k, less where points came more often: how sparse it is around.
     found : Neighbours or None
         All neighbours that were found, k or more; not kept where ``distances`` are not.
->>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
     """
 
     points: Any
@@ -117,40 +113,25 @@ class Neighbourhoods:
         n = rows.size
         if n < fewest:
             return None
-<<<<<<< HEAD
-        weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * n / place.size
-        k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
-        distances = None
-=======
         if weights is None:
-            weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * (n / place.size)
+            weights = np.ones(n) if n == place.size else np.bincount(place, minlength=n) * n / place.size
         else:
-            weights = np.bincount(place, weights=weights, minlength=n) * (n / weights.sum())
+            weights = np.bincount(place, weights=weights, minlength=n) * n / weights.sum()
         k = min(n_neighbors or int(np.ceil(np.log2(n))), n - 1)
-        every, distances, found = max(1, n // SAMPLED), None, None
->>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
+        distances, found = None, None
         if search.quick:
             members, reach, growth = search.outline(k, client=client)
         else:
-<<<<<<< HEAD
-            found = search.neighbours(k, client=client)
-            distances = found.distances
-            members, reach, growth = Outline.of(found)
-            reach = reach.copy()  # next to each other
-=======
             found = search.neighbours(min(max(k, at_least), n - 1), client=client)
-            members, distances = found.indices[:, :k], found.distances[:, :k]
-            reach, sample = distances[:, -1].copy(), distances[::every]
->>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
+            nearest = found.first(k)
+            distances = nearest.distances
+            members, reach, growth = Outline.of(nearest)
+            reach = reach.copy()  # next to each other
         if not reach.any():
             return None
         if (at_one_place := reach == 0).any():
             reach = np.where(at_one_place, reach[~at_one_place].min(), reach)
-<<<<<<< HEAD
-        dimension = max(1.0, min(_dimension(growth, k), np.inf if given else points.shape[1]))
-=======
-        dimension = max(1.0, min(local_dimension(sample), np.inf if given else points.shape[1]))
->>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
+        dimension = max(1.0, min(local_dimension(growth, k), np.inf if given else points.shape[1]))
         crowd = crowding(weights, weights, members, n_jobs)
         unit = float(np.median(reach))
         rate, spacing = np.empty(n), np.empty(n)
@@ -164,13 +145,8 @@ class Neighbourhoods:
         for array in (rows, place, weights, members, reach, rate, density, spacing):
             array.flags.writeable = False
         return cls(
-<<<<<<< HEAD
             points, metric, frame, search, rows, place, weights, members, distances, dimension, reach, unit,
-            rate, density, spacing,
-=======
-            points, metric, search, rows, place, weights, members, distances, dimension, reach, unit, rate,
-            density, spacing, found,
->>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
+            rate, density, spacing, found,
         )  # fmt: skip
 
     @property
@@ -188,7 +164,7 @@ class Neighbourhoods:
     def nearest(self, k: int, client: Any = None) -> Neighbours:
         """The k nearest of each, from what was found if that is enough."""
         if self.found is not None and k <= self.found.k:
-            return Neighbours(self.found.indices[:, :k], self.found.distances[:, :k])
+            return self.found.first(k)
         return self.search.neighbours(k, client=client)
 
     def tree(self, n_jobs: int | None) -> ModeTree:
@@ -291,11 +267,7 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
     return (ordered, order, place) if alone else (ordered[new], order[new], place)
 
 
-<<<<<<< HEAD
-def _dimension(growth: np.ndarray, k: int) -> float:
-=======
-def local_dimension(distances: np.ndarray) -> float:
->>>>>>> 5b61ef4 (One engine for clusters: ties, layout, evidence)
+def local_dimension(growth: np.ndarray, k: int) -> float:
     """Local dimension of points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
     growth = growth[~np.isnan(growth)]
     if growth.size == 0 or k < 2:

@@ -144,7 +144,9 @@ class _Borders:
         leaving = sum(self.near[a].values()) / self.total[a]
         if self.yardstick.flat:
             others = 1 - self.size[a] / self.size.sum()
-            expected = min(ball(_step(self.size[a]), self.yardstick.dimension, self.yardstick.n_neighbors), others)
+            expected = min(
+                ball(_step(self.size[a]), self.yardstick.dimension, self.yardstick.n_neighbors), others
+            )
         else:
             expected = (1 - self.total[a] / self.total.sum()) * self.yardstick.chance
         return leaving / expected if expected > 0 else 0.0
@@ -155,7 +157,9 @@ class _Borders:
         if not self.yardstick.flat or self.total[small] == 0:
             return 0.0
         both = self.size[a] + self.size[b]
-        face = half(_step(both / self.size[small]), _step(both), self.yardstick.dimension, self.yardstick.n_neighbors)
+        face = half(
+            _step(both / self.size[small]), _step(both), self.yardstick.dimension, self.yardstick.n_neighbors
+        )
         expected = float(self.total[small]) * face
         return self.near[a][b] / expected if expected > 0 else np.inf
 
@@ -195,7 +199,11 @@ class _Borders:
 
     def _pull(self, a: int, other: int) -> float:
         """What decides to whom a cluster is joined: the border they share, or the ties over chance."""
-        return self.closeness(a, other) if self.yardstick.flat else self.near[a][other] / float(self.total[other])
+        return (
+            self.closeness(a, other)
+            if self.yardstick.flat
+            else self.near[a][other] / float(self.total[other])
+        )
 
     def _join(self, a: int, b: int) -> None:
         for other, tie in self.near[b].items():

@@ -15,9 +15,7 @@ def memberships(ties: Ties, labels: np.ndarray, n_clusters: int) -> sp.csr_array
     Rows sum to 1 at most. A vertex in no group has no memberships.
     """
     inside = np.flatnonzero(labels >= 0)
-    member = sp.csr_array(
-        (np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, n_clusters)
-    )
+    member = sp.csr_array((np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, n_clusters))
     shares = sp.csr_array(ties.matrix @ member + 1e-12 * member)
     total = np.asarray(ties.matrix.sum(axis=1)).ravel()
     row = np.repeat(np.arange(labels.size), np.diff(shares.indptr))
@@ -35,9 +33,7 @@ def memberships(ties: Ties, labels: np.ndarray, n_clusters: int) -> sp.csr_array
 def edge_memberships(hypergraph: Hypergraph, labels: np.ndarray, n_clusters: int) -> sp.csr_array:
     """Share of each hyperedge that each group holds: p(v|e) summed over its members of the group."""
     inside = np.flatnonzero(labels >= 0)
-    member = sp.csr_array(
-        (np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, n_clusters)
-    )
+    member = sp.csr_array((np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, n_clusters))
     held = sp.csr_array(hypergraph.incidence.T @ member)
     held.sort_indices()
     degree = np.repeat(hypergraph.edge_degrees, np.diff(held.indptr))

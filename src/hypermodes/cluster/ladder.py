@@ -67,7 +67,9 @@ class Ladder:
         yardstick = Yardstick.of(ties)
 
         def partition(reading: Reading) -> np.ndarray:
-            _, own = np.unique(reading.labels[summit].astype(np.int64) * n_parts + of_part, return_inverse=True)
+            _, own = np.unique(
+                reading.labels[summit].astype(np.int64) * n_parts + of_part, return_inverse=True
+            )
             member = sp.csr_array((np.ones(own.size), own, np.arange(own.size + 1)))
             whole = sp.csr_array(member.T @ between @ member)
             whole.sort_indices()
@@ -88,14 +90,16 @@ class Ladder:
     ) -> "Ladder":
         """Readings of the tree of points where they are: clusters are parted by clear saddles."""
         groups, readings = _read(tree, ground, settings, n_jobs, whole)
-        leaf = np.full(groups.mass.size, -1, np.int64)
+        leaf = np.empty(groups.mass.size, np.int64)  # of each summit
         leaf[groups.home] = np.arange(groups.home.size)
-        partitions = []
-        for reading in readings:
+
+        def partition(reading: Reading) -> np.ndarray:
             level = groups.written_out(reading)
-            level = clearly_apart(tree, level, ground.dimension, ground.k, settings.faint, n_jobs)
-            partitions.append(level.labels[leaf])
-        return cls(groups, readings, groups.home.astype(np.int64), groups.mass, partitions)
+            level = clearly_apart(tree, level, ground.dimension, ground.k, settings.faint)
+            return level.labels[leaf]
+
+        partitions = in_threads(n_jobs, partition, readings)
+        return cls(groups, readings, groups.home, groups.mass, partitions)
 
     def agreements(self) -> np.ndarray:
         """Adjusted Rand index of each two readings; 0 on the diagonal."""
@@ -113,7 +117,9 @@ class Ladder:
         n_clusters = int(self.partitions[best].max()) + 1
         core = np.where(level.core >= 0, labels, -1)
         hollow = np.bincount(core[core >= 0], minlength=n_clusters) == 0  # too small to have a core
-        return replace(level, labels=labels, core=np.where(hollow[labels], labels, core), n_clusters=n_clusters)
+        return replace(
+            level, labels=labels, core=np.where(hollow[labels], labels, core), n_clusters=n_clusters
+        )
 
 
 def _read(

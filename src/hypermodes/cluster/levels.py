@@ -68,7 +68,9 @@ def levels_of(clusters: "Clusters") -> tuple[Reading, ...]:
         best = 0 if 0 in own else own[int(np.argmax(alike[np.ix_(own, own)].sum(axis=1)))]
         rungs = len([i for i in own if i > 0])
         if best == 0:
-            kept.append(Reading(answer, clusters.n_clusters, rungs / len(ladder.readings), clusters.borders, True))
+            kept.append(
+                Reading(answer, clusters.n_clusters, rungs / len(ladder.readings), clusters.borders, True)
+            )
         elif rungs > 1 and int(every[best].max()) > 0:
             labels = np.full(answer.size, -1, np.int64)
             labels[everyone] = every[best][which]
@@ -96,9 +98,7 @@ def _runs(alike: np.ndarray) -> list[int]:
 def largest_first(labels: np.ndarray) -> np.ndarray:
     """The same clusters numbered by size, of equal ones the one with the first item; -1 stays."""
     inside = labels[labels >= 0]
-    names, first, number, size = np.unique(
-        inside, return_index=True, return_inverse=True, return_counts=True
-    )
+    names, first, number, size = np.unique(inside, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(names.size, np.int64)
     rank[np.lexsort((first, -size))] = np.arange(names.size)
     result = labels.copy()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def predicted(clusters: "Clusters", points: Any, assign: bool) -> np.ndarray:
     """Cluster of each new point; -1 for outliers, unless all are to be assigned."""
     around = clusters.neighbourhoods
-    assert around is not None  # noqa: S101
+    assert around is not None
     found = around.to_new(points, around.k)
     if clusters.n_clusters == 0:
         return np.full(found.n, -1)
@@ -23,7 +23,7 @@ def predicted(clusters: "Clusters", points: Any, assign: bool) -> np.ndarray:
     if clusters.layout is not None:
         labels = _by_vote(clusters, found.indices, found.distances)
     else:
-        assert clusters.level is not None  # noqa: S101
+        assert clusters.level is not None
         level = np.empty(found.indices.shape)
         for part in np.array_split(np.arange(found.n), max(1, found.n * found.k**2 // LARGEST)):
             level[part] = new_levels(around, found.indices[part], found.distances[part], crowd[part])
@@ -40,7 +40,7 @@ def _by_vote(clusters: "Clusters", indices: np.ndarray, distances: np.ndarray) -
     """The cluster with the strongest ties to each new point."""
     from hypermodes._kernels.layout import local_strengths
 
-    assert clusters.neighbourhoods is not None  # noqa: S101
+    assert clusters.neighbourhoods is not None
     share = np.empty(distances.shape)
     local_strengths(np.ascontiguousarray(distances), np.log2(max(distances.shape[1], 2)), share)
     theirs = clusters.assigned[clusters.neighbourhoods.rows[indices]]

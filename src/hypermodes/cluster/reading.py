@@ -1,16 +1,14 @@
 """From a tree to clusters: where it is read, and who belongs, how strongly, and who is an outlier."""
 
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from hypermodes.background import Quartiles, fences
-from hypermodes.cluster.ladder import smallest_size
+from hypermodes.cluster.ladder import Ladder, smallest_size
 from hypermodes.cluster.settings import ClusterSettings
 from hypermodes.neighbourhoods import Neighbourhoods
-from hypermodes.splits import clearly_apart, typical_size
 from hypermodes.threads import in_threads, stretches, taken
 from hypermodes.tree import Level, ModeTree
 
@@ -42,12 +40,7 @@ def chosen_level(
         return tree.above(threshold, lowest)
     if n_clusters is not None:
         return tree.into(n_clusters, lowest, n_jobs)
-    apart = partial(clearly_apart, tree, dimension=ground.dimension, k=ground.k, n_jobs=n_jobs)
-    level = tree.automatic(
-        lowest, n_jobs,
-        lambda finest: typical_size(apart(level=finest, errors=settings.beyond_chance), ground.weights),
-    )  # fmt: skip
-    return apart(level=level, errors=settings.faint)
+    return Ladder.direct(tree, ground, settings, n_jobs).medoid()
 
 
 def read_out(ground: Neighbourhoods, level: Level, n_jobs: int | None) -> Found:
@@ -56,7 +49,9 @@ def read_out(ground: Neighbourhoods, level: Level, n_jobs: int | None) -> Found:
     if level.n_clusters == 0:
         nobody, nothing = np.full(ground.place.size, -1), np.zeros(ground.place.size)
         return Found(
-            *_locked(nobody, nobody, nothing, np.ones(ground.place.size), np.empty(0)), level, np.empty(0, int)
+            *_locked(nobody, nobody, nothing, np.ones(ground.place.size), np.empty(0)),
+            level,
+            np.empty(0, int),
         )
     size = np.round(np.bincount(level.labels, weights=weights), 9)
     summit = np.zeros(level.n_clusters)

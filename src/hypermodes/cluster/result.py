@@ -185,9 +185,7 @@ class Clusters:
     def _number(self, k: Any, lowest: int = 0) -> int:
         if isinstance(k, int | np.integer) and not isinstance(k, bool) and lowest <= k < self.n_clusters:
             return int(k)
-        raise IndexError(
-            f"k: expected the number of a cluster, {lowest} … {self.n_clusters - 1}; got {k!r}"
-        )
+        raise IndexError(f"k: expected the number of a cluster, {lowest} … {self.n_clusters - 1}; got {k!r}")
 
     def __len__(self) -> int:
         return self.n_clusters
@@ -210,7 +208,7 @@ class HypergraphClusters(Clusters):
     @property
     def hypergraph(self) -> Hypergraph:
         """What was given."""
-        assert self.given is not None  # noqa: S101
+        assert self.given is not None
         return self.given
 
     @property
@@ -221,7 +219,7 @@ class HypergraphClusters(Clusters):
     @cached_property
     def memberships(self) -> sp.csr_array:
         """Share of the ties of each vertex that are with each cluster; none is larger than that of its own."""
-        assert self.ties is not None  # noqa: S101
+        assert self.ties is not None
         return memberships(self.ties, self.assigned, self.n_clusters)
 
     @cached_property

@@ -72,6 +72,10 @@ class Neighbours:
         """Number of neighbours of each."""
         return int(self.indices.shape[1])
 
+    def first(self, k: int) -> "Neighbours":
+        """The k nearest of these."""
+        return Neighbours(self.indices[:, :k], self.distances[:, :k])
+
     def __repr__(self) -> str:
         return f"Neighbours({self.k} of each of {self.n} points)"
 

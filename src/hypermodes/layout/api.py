@@ -12,8 +12,9 @@ from hypermodes.layout.embedding import embedded
 from hypermodes.layout.settings import LAYOUT
 from hypermodes.layout.ties import Ties
 from hypermodes.neighbourhoods import Neighbourhoods
-from hypermodes.scalars import whole_number
 from hypermodes.progress import Progress, tracker
+from hypermodes.scalars import whole_number
+from hypermodes.tree import check_count
 
 
 def layout(
@@ -56,7 +57,8 @@ def layout(
     >>> layout(five_crescents(600).points).shape
     (600, 2)
     """
-    whole_number("n_dimensions", n_dimensions, least=1)
+    n_dimensions = whole_number("n_dimensions", n_dimensions, "a number of coordinates, 1 or more", most=100)
+    check_count("n_neighbors", n_neighbors)
     with (
         executor_of(client, n_jobs) as executor,
         tracker(progress, LAYOUT.epochs + 1, "layout", executor.dashboard) as advance,
@@ -73,7 +75,9 @@ def layout(
             if around is None:
                 advance(LAYOUT.epochs + 1)
                 return np.zeros((np.shape(data)[0], n_dimensions))
-            found = around.nearest(min(n_neighbors or LAYOUT.n_neighbors, around.rows.size - 1), executor.client)
+            found = around.nearest(
+                min(n_neighbors or LAYOUT.n_neighbors, around.rows.size - 1), executor.client
+            )
             ties = Ties.of_neighbours(found.indices, found.distances, around.dimension, n_jobs)
             place = around.place
         advance(1)

@@ -75,9 +75,7 @@ def _in_order(ties: Ties, tied: np.ndarray) -> tuple[np.ndarray, _Graph]:
     row = np.repeat(np.arange(items.size), np.diff(matrix.indptr))
     degree = np.bincount(row, weights=matrix.data, minlength=items.size)
     sizes = np.diff(begins)
-    return items, _Graph(
-        matrix, degree, np.repeat(begins[:-1], sizes), np.repeat(begins[1:], sizes), begins
-    )
+    return items, _Graph(matrix, degree, np.repeat(begins[:-1], sizes), np.repeat(begins[1:], sizes), begins)
 
 
 def _first_places(graph: _Graph, n_dimensions: int, steps: int, pool: Any) -> np.ndarray:
@@ -119,7 +117,9 @@ def _independent(places: np.ndarray, degree: np.ndarray) -> np.ndarray:
     ones = np.ones((degree.size, 1))
     places = places - _sums(degree, ones, places) / _sums(degree, ones, ones)
     products = _sums(degree, places, places)
-    products += 1e-12 * np.trace(products) * np.eye(len(products)) + np.finfo(float).tiny * np.eye(len(products))
+    products += 1e-12 * np.trace(products) * np.eye(len(products)) + np.finfo(float).tiny * np.eye(
+        len(products)
+    )
     root = np.linalg.cholesky(products)
     return _einsum(places, np.linalg.inv(root).T)
 

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from hypermodes.construct.neighbours import Neighbours, Outline
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.neighbourhoods import local_dimension
 from hypermodes.pair_ties import connected_ties
@@ -87,7 +88,9 @@ class Ties:
             values.append(entries.data)
         row, column = np.concatenate(rows), np.concatenate(columns)
         matrix = sp.csr_array((np.concatenate(values), (row, column)), shape=(n, n))
-        strongest = np.maximum(matrix.max(axis=1).toarray().ravel(), np.finfo(float).tiny) if n else np.empty(0)
+        strongest = (
+            np.maximum(matrix.max(axis=1).toarray().ravel(), np.finfo(float).tiny) if n else np.empty(0)
+        )
         matrix.data = matrix.data / np.repeat(strongest, np.diff(matrix.indptr))
         return cls(_either_way(matrix), np.inf, 0)
 
@@ -106,8 +109,10 @@ class Ties:
             value = np.sqrt(np.maximum(0.0, -np.log(value / value.max())))
         far = sp.csr_array((value, (row[held], similar.indices[held])), shape=similar.shape)
         indices, distances = rows_to_neighbours(far, n_neighbors)
-        full = distances[np.isfinite(distances).all(axis=1)]
-        return cls.of_neighbours(indices, distances, local_dimension(full) if full.size else 1.0, n_jobs)
+        full = np.isfinite(distances).all(axis=1)
+        growth = Outline.of(Neighbours(indices[full], distances[full])).growth if full.any() else np.empty(0)
+        dimension = max(1.0, local_dimension(growth, n_neighbors))
+        return cls.of_neighbours(indices, distances, dimension, n_jobs)
 
     @property
     def n(self) -> int:
@@ -153,9 +158,7 @@ def _either_way(share: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((level, (row[off], matrix.indices[off])), shape=matrix.shape)
 
 
-def rows_to_neighbours(
-    matrix: sp.csr_array, most: int
-) -> tuple[np.ndarray, np.ndarray]:
+def rows_to_neighbours(matrix: sp.csr_array, most: int) -> tuple[np.ndarray, np.ndarray]:
     """The nearest of the distances that each row of a sparse matrix holds: (indices, distances), padded."""
     n = matrix.shape[0]
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
@@ -190,4 +193,3 @@ def _mixed(x: np.ndarray) -> np.ndarray:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
