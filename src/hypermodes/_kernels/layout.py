@@ -67,7 +67,7 @@ def mixed(x):
 
 @njit(**OPTIONS)
 def random_positions(begin, first, out):
-    """Numbers from -1 to 1 for items ``begin`` … of a part that begins at ``first``, one for each coordinate."""
+    """Coordinates from -1 to 1 for items ``begin`` … of a part that begins at ``first``."""
     n, dimensions = out.shape
     for i in range(n):
         key = mixed(np.uint64(begin + i - first))

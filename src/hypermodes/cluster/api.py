@@ -200,7 +200,7 @@ def _laid_out(
     around: Neighbourhoods | None = None,
     given: Hypergraph | None = None,
 ) -> Clusters:
-    """Lay items out, read the tree of the layout, join what the ties do not show, and tell it of all items."""
+    """Lay items out, read the tree of the layout, and join what the ties do not show."""
     places = embedded(ties, LAYOUT.n_dimensions, n_jobs=wanted.n_jobs, advance=advance)
     tied = np.flatnonzero(ties.tied)
     fewest = wanted.settings.fewest if wanted.automatic else 2

@@ -78,7 +78,7 @@ def summits_by(values: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.nd
 
 
 def affinity_within(hypergraph: Hypergraph, labels: np.ndarray) -> np.ndarray:
-    """Affinity of each hyperedge to the others of its group, Eq. (2) summed, from sums on vertices; -1: none."""
+    """Affinity of each hyperedge to the others of its group: Eq. (2) summed, from sums on vertices."""
     rate = hypergraph.weights / hypergraph.edge_degrees
     incidence = hypergraph.incidence
     edge = np.repeat(np.arange(labels.size), np.diff(incidence.indptr))
