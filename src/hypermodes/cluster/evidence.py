@@ -6,9 +6,10 @@ neighbour of rank j is at R (j/s)^(1/D), and outside of the ball with probabilit
 
     1 - I(1 - (j/s)^(2/D)/4; (D+1)/2, 1/2),
 
-I being the regularised incomplete beta function: two balls overlap that much. Two halves of such a ball share a
-border in the same way. A hypergraph has no dimension. There the yardstick is a random graph: the best cut of one
-with c ties a vertex leaves a share of 1 - 0.97/√c of what chance would give (Reichardt & Bornholdt, 2006).
+I being the regularised incomplete beta function: two balls overlap that much. Two halves of such a ball
+share a border in the same way. A hypergraph has no dimension. There the yardstick is a random graph: the best
+cut of one with c ties a vertex leaves a share of 1 - 0.97/√c of what chance would give (Reichardt & Bornholdt,
+2006).
 
 Clusters whose border is not clearly smaller are not shown by the ties. They are joined to the one they are
 tied to most, until all that are left are shown.
@@ -153,7 +154,7 @@ class _Borders:
 
     def closeness(self, a: int, b: int) -> float:
         """Ties of two clusters, as a share of what two parts of one ball of flat ground would have."""
-        small, large = (a, b) if self.size[a] <= self.size[b] else (b, a)
+        small = a if self.size[a] <= self.size[b] else b
         if not self.yardstick.flat or self.total[small] == 0:
             return 0.0
         both = self.size[a] + self.size[b]

@@ -1,8 +1,9 @@
 """The readings of a tree at every smallest size, and the one that agrees best with all others.
 
-How small a group may be is not asked: the tree is read at a ladder of smallest sizes. It ends where half of all
-points are in smaller groups that are apart beyond chance, which larger smallest sizes would only hide. In a
-layout, clusters of each reading are joined where the ties do not show them, before the readings are compared.
+How small a group may be is not asked: the tree is read at a ladder of smallest sizes. It ends where half of
+all points are in smaller groups that are apart beyond chance, which larger smallest sizes would only hide.
+Clusters of each reading that are not clearly apart are joined before the readings are compared: by their
+saddles where points are clustered as they are, by their ties in a layout.
 """
 
 from dataclasses import dataclass, replace
@@ -52,8 +53,8 @@ class Ladder:
     ) -> "Ladder":
         """Readings of the tree of a layout: a cluster is in one connected part, and shown by the ties.
 
-        ``tied`` are the items that were laid out, which `ground` has the places of. ``whole`` asks for smallest
-        sizes beyond the end of the ladder, too.
+        ``tied`` are the items that were laid out, which `ground` has the places of. ``whole`` asks for
+        smallest sizes beyond the end of the ladder, too.
         """
         groups, readings = _read(tree, ground, settings, n_jobs, whole)
         part = ties.parts()[tied][ground.rows]

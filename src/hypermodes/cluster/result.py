@@ -147,7 +147,7 @@ class Clusters:
         return self.assigned
 
     def representatives(self, *, n_jobs: int | None = -1, client: Any = None) -> np.ndarray:
-        """An item of each cluster: the heaviest of its mode; without a mode, the one that belongs most firmly.
+        """An item of each cluster: the heaviest of its mode, or the one that belongs most firmly.
 
         Parameters
         ----------
@@ -166,10 +166,10 @@ class Clusters:
     def predict(self, points: Any, *, assign: bool = False) -> np.ndarray:
         """Cluster of new points.
 
-        A new point where an old one lies has its label. Where points were clustered as they are, a new one has
-        the cluster of the neighbour it holds together with at the highest level; where they were laid out,
-        the cluster that most of its neighbours are in, nearer ones counting more. It is an outlier, unless
-        ``assign``, where its spacing is beyond the fence of the cluster.
+        A new point where an old one lies has its label. Where points were clustered as they are, a new one
+        has the cluster of the neighbour it holds together with at the highest level; where they were laid
+        out, the cluster that most of its neighbours are in, nearer ones counting more. It is an outlier,
+        unless ``assign``, where its spacing is beyond the fence of the cluster.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class HypergraphClusters(Clusters):
 
     @cached_property
     def memberships(self) -> sp.csr_array:
-        """Share of the ties of each vertex that are with each cluster; none is larger than that of its own."""
+        """Share of the ties of each vertex that are with each cluster; that of its own is largest."""
         assert self.ties is not None
         return memberships(self.ties, self.assigned, self.n_clusters)
 

@@ -125,7 +125,7 @@ def _independent(places: np.ndarray, degree: np.ndarray) -> np.ndarray:
 
 
 def _sums(degree: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Σ_i degree_i left_i right_iᵀ, block by block: the same bits whatever linear algebra does with threads."""
+    """Σ_i degree_i left_i right_iᵀ, block by block: linear algebra with threads has other last bits."""
     from hypermodes._kernels.layout import weighted_products
 
     total, one = np.zeros((left.shape[1], right.shape[1])), np.empty((left.shape[1], right.shape[1]))
@@ -157,7 +157,8 @@ def _moved(
     for epoch in range(settings.epochs):
         step = np.float32(1 - epoch / settings.epochs)
         run = partial(
-            _move_part, move, (matrix.indptr, matrix.indices, tie, degree, graph.first, graph.last), places, other,
+            _move_part, move, (matrix.indptr, matrix.indices, tie, degree, graph.first, graph.last),
+            places, other,
             (epoch, step, np.float32(settings.repulsion), settings.samples, settings.most_ties),
         )  # fmt: skip
         if len(shares) == 1:

@@ -6,8 +6,8 @@ Points, distances and similarities give each item its nearest neighbours with st
     p(j|i) = exp(-(d_ij - d_i)/s_i),    s_i such that Σ_j p(j|i) = log₂ k.
 
 A hyperedge e ties each two of its members by w(e)/(|e| - 1), more or less as they are soft members; p(j|i) is
-the tie of i and j over the strongest of i. In both cases the tie of two items is p(j|i) + p(i|j) - p(j|i)p(i|j):
-that one of them holds to the other.
+the tie of i and j over the strongest of i. In both cases the tie of two items is
+p(j|i) + p(i|j) - p(j|i) p(i|j): that one of them holds to the other.
 """
 
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Ties:
 
     @classmethod
     def of_hypergraph(cls, hypergraph: Hypergraph) -> "Ties":
-        """Tie members of the same hyperedges; a connected part of one hyperedge, or of one vertex, has no ties.
+        """Tie members of the same hyperedges; a connected part of one hyperedge has no ties.
 
         Equal hyperedges are one with the sum of their weights. A member of a hyperedge of more than 33 is
         tied to 32 others, more strongly: the cost is bounded by the incidences.
@@ -98,8 +98,8 @@ class Ties:
     def of_similarities(cls, matrix: Any, n_neighbors: int, n_jobs: int | None = 1) -> "Ties":
         """Tie items to those most similar to them: (n, n), symmetric, no number below 0.
 
-        A similarity a is taken for that of a Gaussian: the distance is the root of -log(a / max a). Similarities
-        of 0, and the diagonal, are no neighbours.
+        A similarity a is taken for that of a Gaussian: the distance is the root of -log(a / max a).
+        Similarities of 0, and the diagonal, are no neighbours.
         """
         similar = sp.csr_array(matrix, dtype=np.float64, copy=True)
         row = np.repeat(np.arange(similar.shape[0]), np.diff(similar.indptr))
@@ -129,7 +129,7 @@ class Ties:
         return np.asarray(connected_components(self.matrix, directed=False)[1])
 
     def between(self, labels: np.ndarray, n_groups: int) -> sp.csr_array:
-        """Sums of ties between groups, (n_groups, n_groups), each tie counted from both ends; -1 is in none."""
+        """Sums of ties between groups, each tie counted from both ends; items with -1 are in none."""
         inside = np.flatnonzero(labels >= 0)
         member = sp.csr_array((np.ones(inside.size), (inside, labels[inside])), shape=(labels.size, n_groups))
         return sp.csr_array(member.T @ (self.matrix @ member))
