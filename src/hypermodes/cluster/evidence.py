@@ -8,8 +8,8 @@ neighbour of rank j is at R (j/s)^(1/D), and outside of the ball with probabilit
 
 I being the regularised incomplete beta function: two balls overlap that much. Two halves of such a ball
 share a border in the same way. A hypergraph has no dimension. There the yardstick is a random graph: the best
-cut of one with c ties a vertex leaves a share of 1 - 0.97/√c of what chance would give (Reichardt & Bornholdt,
-2006).
+cut of one with c ties a vertex leaves a share of 1 - 0.97/√c of what chance would give (Reichardt and
+Bornholdt, 2006).
 
 Clusters whose border is not clearly smaller are not shown by the ties. They are joined to the one they are
 tied to most, until all that are left are shown.

@@ -25,6 +25,12 @@ class Found(NamedTuple):
     rank: np.ndarray
     """New number of each cluster of the level that was read out."""
 
+    def locked(self) -> "Found":
+        """The same, read-only."""
+        for array in self[:5]:
+            array.flags.writeable = False
+        return self
+
 
 def chosen_level(
     tree: ModeTree,
@@ -82,16 +88,10 @@ def read_out(ground: Neighbourhoods, level: Level, n_jobs: int | None) -> Found:
 
     in_threads(n_jobs, judge, stretches(ground.rows.size))
     in_threads(n_jobs, put, stretches(ground.place.size))
-    return Found(*_locked(labels, assigned, probabilities, scores, limits), level, rank)
+    return Found(labels, assigned, probabilities, scores, limits, level, rank).locked()
 
 
 def all_one(n: int) -> Found:
     """Too few different items to tell anything apart: one cluster."""
     label, one, zero = np.zeros(n, np.int64), np.ones(n), np.zeros(n)
-    return Found(*_locked(label, label, one, zero, np.full(1, np.inf)), None, np.zeros(1, np.int64))
-
-
-def _locked(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    for array in arrays:
-        array.flags.writeable = False
-    return arrays
+    return Found(label, label, one, zero, np.full(1, np.inf), None, np.zeros(1, np.int64)).locked()

@@ -63,11 +63,12 @@ def layout(
         executor_of(client, n_jobs) as executor,
         tracker(progress, LAYOUT.epochs + 1, "layout", executor.dashboard) as advance,
     ):
+        place: Any = slice(None)
         if isinstance(data, Hypergraph):
-            ties, place = Ties.of_hypergraph(data), slice(None)
+            ties = Ties.of_hypergraph(data)
         elif isinstance(data, MatrixAffinity):
             k = max(1, min(n_neighbors or LAYOUT.n_neighbors, data.n - 1))
-            ties, place = Ties.of_similarities(data.matrix(), k, n_jobs), slice(None)
+            ties = Ties.of_similarities(data.matrix(), k, n_jobs)
         else:
             around = Neighbourhoods.around(
                 data, n_neighbors, metric, index, n_jobs, 2, executor.client, at_least=LAYOUT.n_neighbors
