@@ -235,7 +235,8 @@ def _laid_out(
 def _by_parts(ties: Ties, tied: np.ndarray) -> Found:
     """Fewer than eight items with ties: each connected part is a cluster."""
     if tied.size == 0:
-        return Found(*(np.empty(0, np.int64),) * 2, *(np.empty(0),) * 3, None, np.empty(0, np.int64))
+        nothing, number = np.empty(0), np.empty(0, np.int64)
+        return Found(number, number, nothing, nothing, nothing, None)
     found = all_one(tied.size)
     labels = largest_first(ties.parts()[tied])
     return found._replace(labels=labels, assigned=labels, fences=np.full(int(labels.max()) + 1, np.inf))

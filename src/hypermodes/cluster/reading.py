@@ -22,8 +22,6 @@ class Found(NamedTuple):
     outlier_scores: np.ndarray
     fences: np.ndarray
     level: Level | None
-    rank: np.ndarray
-    """New number of each cluster of the level that was read out."""
 
     def locked(self) -> "Found":
         """The same, read-only."""
@@ -54,11 +52,8 @@ def read_out(ground: Neighbourhoods, level: Level, n_jobs: int | None) -> Found:
     weights, height = ground.weights, np.maximum(level.height, np.finfo(float).tiny)
     if level.n_clusters == 0:
         nobody, nothing = np.full(ground.place.size, -1), np.zeros(ground.place.size)
-        return Found(
-            *_locked(nobody, nobody, nothing, np.ones(ground.place.size), np.empty(0)),
-            level,
-            np.empty(0, int),
-        )
+        everything = np.ones(ground.place.size)
+        return Found(nobody, nobody, nothing, everything, np.empty(0), level).locked()
     size = np.round(np.bincount(level.labels, weights=weights), 9)
     summit = np.zeros(level.n_clusters)
     np.maximum.at(summit, level.labels, height)
@@ -88,10 +83,10 @@ def read_out(ground: Neighbourhoods, level: Level, n_jobs: int | None) -> Found:
 
     in_threads(n_jobs, judge, stretches(ground.rows.size))
     in_threads(n_jobs, put, stretches(ground.place.size))
-    return Found(labels, assigned, probabilities, scores, limits, level, rank).locked()
+    return Found(labels, assigned, probabilities, scores, limits, level).locked()
 
 
 def all_one(n: int) -> Found:
     """Too few different items to tell anything apart: one cluster."""
     label, one, zero = np.zeros(n, np.int64), np.ones(n), np.zeros(n)
-    return Found(label, label, one, zero, np.full(1, np.inf), None, np.zeros(1, np.int64)).locked()
+    return Found(label, label, one, zero, np.full(1, np.inf), None).locked()
