@@ -89,7 +89,7 @@ def cluster(
     >>> H = Hypergraph.from_edges([[1, 2, 3], [1, 2], [2, 3], [1, 3], [4, 5, 6], [4, 5], [5, 6], [3, 4], [9]])
     >>> found = cluster(H, n_clusters=2)
     >>> found.vertex_names(0), found.vertex_names(1)
-    ((1, 2, 3), (4, 5, 6))
+    ((4, 5, 6), (1, 2, 3))
     """
     check_wanted(n_clusters, threshold)
     check_count("n_neighbors", n_neighbors)

@@ -33,7 +33,9 @@ def cores(
     asked = np.flatnonzero(summits >= 0)
     if asked.size == 0:
         return tuple(found)
-    whole = find_modes(hypergraph, starts=summits[asked].tolist(), n_jobs=n_jobs, client=client)
+    names = hypergraph.labels
+    starts = [names[int(summit)] for summit in summits[asked]]
+    whole = find_modes(hypergraph, starts=starts, n_jobs=n_jobs, client=client)
     mixed = []
     for k in asked.tolist():
         number = int(whole.edge_mode[summits[k]])
@@ -46,9 +48,9 @@ def cores(
     if mixed:
         own = np.flatnonzero(np.isin(labels, mixed))
         alone = _apart(hypergraph, own, labels[own])
-        starts = np.searchsorted(own, summits[mixed])
-        inside = find_modes(alone, starts=starts.tolist(), n_jobs=n_jobs, client=client)
-        for k, start in zip(mixed, starts.tolist(), strict=True):
+        places = np.searchsorted(own, summits[mixed]).tolist()
+        inside = find_modes(alone, starts=places, n_jobs=n_jobs, client=client)
+        for k, start in zip(mixed, places, strict=True):
             if (number := int(inside.edge_mode[start])) >= 0:
                 found[k] = inside[number].among(own)
     return tuple(found)
