@@ -60,7 +60,7 @@ def _shown(path):
 
 
 def test_pages_and_modules_are_found():
-    assert {"README.md", "docs/clustering.md", "docs/groups.md"} <= set(PAGES)
+    assert {"README.md", "docs/clusters.md", "docs/theory.md"} <= set(PAGES)
     assert {"hypermodes.groups", "hypermodes.construct.neighbours"} <= set(MODULES)
 
 
