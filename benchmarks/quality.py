@@ -59,7 +59,7 @@ def ours(points: np.ndarray, k: int) -> Labels:
     from hypermodes import HypergraphShift
 
     model = HypergraphShift().fit(points)
-    return model.labels_, model.clustering_.assigned
+    return model.labels_, model.clusters_.assigned
 
 
 def hdbscan(points: np.ndarray, k: int, **options: int) -> Labels:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from hypermodes import plotting
-from hypermodes.clustering import Clustering, cluster_points
+from hypermodes.cluster import Clusters, cluster
 from hypermodes.construct.points import knn_hypergraph
 from hypermodes.datasets import LabelledPoints, five_crescents
 from hypermodes.files import make_folder, replacing, write_csv
@@ -26,17 +26,17 @@ def run_demo(
     make_folder(folder)
     modes = find_modes(hypergraph, progress=progress)
     start, rounds = longest_shift(data.points, hypergraph, modes)
-    clustering = cluster_points(data.points)
+    clusters = cluster(data.points)
     pictures = {
         "modes.png": plotting.mode_picture(data.points, hypergraph, modes, rounds, start),
-        "clusters.png": plotting.cluster_picture(data.points, clustering),
+        "clusters.png": plotting.cluster_picture(data.points, clusters),
     }
     for name, figure in pictures.items():
         with replacing(folder / name) as temporary:
             figure.savefig(temporary)
     write_csv(folder / "modes.csv", *_mode_rows(hypergraph, modes))
-    write_csv(folder / "points.csv", *_point_rows(data, modes, clustering))
-    return summary(data, hypergraph, modes, clustering, start, rounds, folder)
+    write_csv(folder / "points.csv", *_point_rows(data, modes, clusters))
+    return summary(data, hypergraph, modes, clusters, start, rounds, folder)
 
 
 def longest_shift(points: np.ndarray, hypergraph: Hypergraph, modes: ModeSet) -> tuple[int, list[Round]]:
@@ -55,7 +55,7 @@ def summary(
     data: LabelledPoints,
     hypergraph: Hypergraph,
     modes: ModeSet,
-    clustering: Clustering,
+    clusters: Clusters,
     start: int,
     rounds: Sequence[Round],
     folder: Path,
@@ -65,8 +65,8 @@ def summary(
     residual = max(max(m.certificate.spread, m.certificate.excess) / m.density for m in modes)
     pure = [len(set(labels[labels >= 0])) <= 1 for labels in _labels_of_modes(data, hypergraph, modes)]
     last = rounds[-1].certificate
-    n_found = int((clustering.labels[data.labels < 0] < 0).sum())
-    n_lost = int((clustering.labels[data.labels >= 0] < 0).sum())
+    n_found = int((clusters.labels[data.labels < 0] < 0).sum())
+    n_lost = int((clusters.labels[data.labels >= 0] < 0).sum())
     return "\n".join(
         [
             f"five crescents: {(data.labels >= 0).sum()} points and {(data.labels < 0).sum()} outliers",
@@ -78,7 +78,7 @@ def summary(
             f"{sum(len(one.densities) for one in rounds)} steps to density {last.density:.4g}",
             f"                spread {last.spread:.1e}, excess {last.excess:.1e}, "
             f"curvature {last.curvature:.3g}",
-            f"clusters:       {clustering.n_clusters}, without {n_found} of the outliers and {n_lost} others",
+            f"clusters:       {clusters.n_clusters}, without {n_found} of the outliers and {n_lost} others",
             f"written:        {folder / 'modes.png'}, clusters.png, modes.csv, points.csv",
         ]
     )
@@ -112,8 +112,8 @@ def _mode_rows(hypergraph: Hypergraph, modes: ModeSet) -> tuple[Sequence[str], l
 
 
 def _point_rows(
-    data: LabelledPoints, modes: ModeSet, clustering: Clustering
+    data: LabelledPoints, modes: ModeSet, clusters: Clusters
 ) -> tuple[Sequence[str], list[tuple[object, ...]]]:
-    columns = (data.labels, modes.edge_mode, clustering.labels)
+    columns = (data.labels, modes.edge_mode, clusters.labels)
     rows = zip(*data.points.T.tolist(), *(column.tolist() for column in columns), strict=True)
     return ("x", "y", "crescent", "mode", "cluster"), list(rows)

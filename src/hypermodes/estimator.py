@@ -1,4 +1,4 @@
-"""`HypergraphShift`: the clustering of `cluster_points` as a scikit-learn estimator."""
+"""`HypergraphShift`: the clusters of `cluster` as a scikit-learn estimator."""
 
 from copy import copy
 from typing import Any, Self
@@ -8,7 +8,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hypermodes.clustering import Clustering, cluster_points
+from hypermodes.cluster.api import cluster
+from hypermodes.cluster.levels import Reading
+from hypermodes.cluster.result import Clusters
 from hypermodes.construct.metrics import Metric
 from hypermodes.matrices import check_sound
 from hypermodes.modes import find_modes
@@ -19,10 +21,10 @@ from hypermodes.tree import ModeTree
 class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clusters of noisy points, with outliers left out; nobody says how many there are.
 
-    Each point makes a hyperedge with its nearest neighbours. Hyperedges hold together by their density and
-    the neighbours they share; the tree of what holds together at which level is read at every scale, and
-    the partition that agrees best with all others is the answer. At the summit of each cluster is a mode of
-    the hypergraph, with a certificate (`modes_`).
+    Points of few local dimensions are clustered where they are: each makes a hyperedge with its nearest
+    neighbours, and the tree of what holds together at which level is read at every scale. All others are
+    laid out in five dimensions first (`layout_`). At the core of each cluster is a mode of the hypergraph,
+    with a certificate (`modes_`).
 
     Parameters
     ----------
@@ -37,12 +39,15 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     outliers : {"label", "assign"}, default="label"
         "label": outliers have the label -1. "assign": every point has a cluster.
     n_neighbors : int, default=None
-        Neighbours in a hyperedge; ⌈log₂ n⌉ if None.
+        Neighbours of a point; if None, ⌈log₂ n⌉ where points are clustered as they are, and 15 in a layout.
     metric : str, Minkowski or callable, default="euclidean"
         A name scikit-learn knows that needs no parameters, `Minkowski(p)`, a function of two points, or
         "precomputed" for distances: a square array, or a sparse graph of distances to neighbours.
     index : object, default=None
         A fitted index over the same points for approximate neighbours; see `NeighbourSearch`.
+    layout : bool, default=None
+        Whether to cluster in a layout, or points where they are; if None, in a layout if their local
+        dimension is more than 3.5.
     n_jobs : int, default=None
         Threads; None and -1 are all cores. The result does not depend on it.
     client : dask.distributed.Client, str, default=None
@@ -58,19 +63,23 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : (n_samples,) int
         Cluster of each point, the largest being 0; -1 for outliers.
     probabilities_ : (n_samples,) float
-        How strongly each belongs, in [0, 1]: the distance to neighbours in the closer quarter of its cluster
+        How firmly each belongs, in [0, 1]: the distance to neighbours in the closer quarter of its cluster
         in relation to its own; 0 for outliers.
     outlier_scores_ : (n_samples,) float
         One minus that, for outliers as well.
     n_clusters_ : int
         Number of clusters.
-    modes_ : tuple of Mode
-        The certified mode at the summit of each cluster; found when first asked for, with ``n_jobs`` threads
+    modes_ : tuple of Mode or None
+        The certified mode at the core of each cluster; found when first asked for, with ``n_jobs`` threads
         or by the ``client``.
     tree_ : ModeTree or None
         The tree the clusters were read off.
-    clustering_ : Clustering
-        All of it, as `cluster_points` gives it; with ``selection="modes"`` what the tree would have said.
+    layout_ : (n_samples, 5) float or None
+        The coordinates clusters were read from; None if points were clustered where they are.
+    levels_ : tuple of Reading
+        The readings of the tree that stand out, from coarse to fine; found when first asked for.
+    clusters_ : Clusters
+        All of it, as `cluster` gives it; with ``selection="modes"`` what the tree would have said.
     n_features_in_ : int
         Number of columns seen during `fit`.
 
@@ -96,6 +105,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_neighbors: int | None = None,
         metric: Metric = "euclidean",
         index: Any = None,
+        layout: bool | None = None,
         n_jobs: int | None = None,
         client: Any = None,
         verbose: bool = False,
@@ -107,6 +117,7 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.index = index
+        self.layout = layout
         self.n_jobs = n_jobs
         self.client = client
         self.verbose = verbose
@@ -150,28 +161,30 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=self._precomputed
         )
-        clustering = cluster_points(
+        clusters = cluster(
             X,
             self.n_clusters,
             threshold=self.threshold,
             n_neighbors=self.n_neighbors,
             metric=self.metric,
             index=self.index,
+            layout=self.layout,
             n_jobs=self._threads,
             client=self.client,
             progress=bool(self.verbose),
         )
-        self.clustering_ = clustering
-        self.tree_: ModeTree | None = clustering.tree
-        self.probabilities_ = clustering.probabilities.copy()
-        self.outlier_scores_ = clustering.outlier_scores.copy()
+        self.clusters_ = clusters
+        self.tree_: ModeTree | None = clusters.tree
+        self.layout_: np.ndarray | None = None if clusters.layout is None else clusters.layout.copy()
+        self.probabilities_ = clusters.probabilities.copy()
+        self.outlier_scores_ = clusters.outlier_scores.copy()
         self._found: tuple[ModeSet, list[int]] | None = None
         if self.selection == "modes":
-            self._shift_all(clustering)
+            self._shift_all(clusters)
             self.probabilities_ = np.ones(self.labels_.size)
             self.outlier_scores_ = np.zeros(self.labels_.size)
         else:
-            self.labels_ = (clustering.assigned if self.outliers == "assign" else clustering.labels).copy()
+            self.labels_ = (clusters.assigned if self.outliers == "assign" else clusters.labels).copy()
         self.n_clusters_ = int(self.labels_.max(initial=-1)) + 1
         return self
 
@@ -186,11 +199,11 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _threads(self) -> int:
         return -1 if self.n_jobs is None else self.n_jobs
 
-    def _shift_all(self, clustering: Clustering) -> None:
+    def _shift_all(self, clusters: Clusters) -> None:
         """Label points by the mode their hyperedges shift to, the densest first."""
-        around, tree = clustering.neighbourhoods, clustering.tree
-        if around is None or tree is None:
-            self.labels_ = clustering.labels.copy()
+        around = clusters.neighbourhoods
+        if around is None:
+            self.labels_ = clusters.labels.copy()
             return
         found = find_modes(around.hypergraph, n_jobs=self._threads, client=self.client)
         labels, kept = found.edge_mode, np.arange(len(found))
@@ -199,19 +212,25 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             kept = np.sort(np.argsort(-size, kind="stable")[: self.n_clusters])
             place = np.full(len(found), -1)
             place[kept] = np.arange(kept.size)
-            labels = tree.flood(place[labels])
+            labels = around.tree(self._threads).flood(place[labels])
         self.labels_ = labels[around.place]
         self._found = found, kept.tolist()
 
     @property
     def modes_(self) -> tuple[Mode | None, ...]:
-        """The certified mode at the summit of each cluster."""
+        """The certified mode at the core of each cluster."""
         check_is_fitted(self)
-        around = self.clustering_.neighbourhoods
+        around = self.clusters_.neighbourhoods
         if self._found is None or around is None:
-            return self.clustering_.modes(n_jobs=self._threads, client=self.client)
+            return self.clusters_.modes(n_jobs=self._threads, client=self.client)
         found, kept = self._found
         return tuple(found[k].among(around.rows) for k in kept)
+
+    @property
+    def levels_(self) -> tuple[Reading, ...]:
+        """The readings of the tree that stand out, from coarse to fine."""
+        check_is_fitted(self)
+        return self.clusters_.levels
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new points, as far as they have one.
@@ -225,8 +244,8 @@ class HypergraphShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_sound("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         if self.selection == "modes":
-            around = self.clustering_.neighbourhoods
+            around = self.clusters_.neighbourhoods
             if around is None:
                 return np.zeros(X.shape[0], dtype=np.int64)
             return self.labels_[around.rows[around.to_new(X, 1).indices[:, 0]]]
-        return self.clustering_.predict(X, assign=self.outliers == "assign")
+        return self.clusters_.predict(X, assign=self.outliers == "assign")

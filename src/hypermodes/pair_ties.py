@@ -17,7 +17,6 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.numbering import mixed
 
 ROUNDS = 6  # of refining the colours that put vertices in order
-SINGLED_OUT = 4  # vertices at most, of those that look the same; the rest are left in the order they came in
 PARTNERS = 32  # members of a large hyperedge are tied to so many others each, evenly spread
 
 
@@ -42,11 +41,6 @@ class Ties:
     matrix: sp.csr_array
     incidence: sp.csc_array
     weights: np.ndarray
-
-    @property
-    def degrees(self) -> np.ndarray:
-        """Sum of the ties of each vertex."""
-        return np.asarray(self.matrix.sum(axis=1)).ravel()
 
 
 def connected_ties(hypergraph: Hypergraph) -> list[Ties]:
@@ -99,34 +93,12 @@ def _different(hypergraph: Hypergraph) -> tuple[sp.csc_array, np.ndarray]:
     return incidence[:, first], np.bincount(which.ravel(), weights=hypergraph.weights)
 
 
-def order_by_surroundings(incidence: sp.csc_array, weights: np.ndarray) -> np.ndarray:
-    """Vertices in an order that does not depend on how they were listed, but for those that look the same.
-
-    Colours are refined while that tells more vertices apart. Of those that it does not, one is given another
-    colour, and they are refined again: what is around it, in a ring say, is then told apart by its distance.
-    """
-    colour = colours(incidence, weights)[0]
-    known, singled_out = 0, 0
-    while True:
-        values, first, count = np.unique(colour, return_index=True, return_counts=True)
-        if values.size == colour.size or (values.size == known and singled_out == SINGLED_OUT):
-            break
-        if values.size == known:
-            colour[first[np.argmax(count > 1)]] += np.uint64(1)
-            singled_out += 1
-        known = values.size
-        colour = mixed(colour + colours(incidence, weights, colour)[0])
-    return np.argsort(colour, kind="stable")
-
-
-def colours(
-    incidence: sp.csc_array, weights: np.ndarray, start: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def colours(incidence: sp.csc_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers for vertices and hyperedges that say what is around them, whatever they are called."""
     edge = np.repeat(np.arange(incidence.shape[1]), np.diff(incidence.indptr))
     share = _bits(incidence.data)
     weight = _bits(weights)
-    vertex_colour = np.zeros(incidence.shape[0], np.uint64) if start is None else start
+    vertex_colour = np.zeros(incidence.shape[0], np.uint64)
     for _ in range(ROUNDS):
         edge_colour = weight.copy()
         np.add.at(edge_colour, edge, mixed(vertex_colour[incidence.indices] + share))

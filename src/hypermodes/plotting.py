@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from hypermodes.clustering import Clustering
+from hypermodes.cluster import Clusters
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.image_matching import ImageMatching
 from hypermodes.result import Mode, ModeSet, counted
@@ -83,15 +83,15 @@ def draw_modes(
     axes.axis("off")
 
 
-def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> None:
+def draw_clusters(axes: "Axes", points: np.ndarray, clusters: Clusters) -> None:
     """Draw points in the colours of their clusters, outliers as crosses, the mode of each as a ring."""
     size = float(np.clip(6000 / max(1, len(points)), 1.5, 12))
-    outliers = clustering.labels < 0
+    outliers = clusters.labels < 0
     out = points[outliers]
     axes.scatter(out[:, 0], out[:, 1], s=2 * size, marker="x", color=_GREY, linewidths=0.7, zorder=1)
-    colours = np.array(_COLOURS)[clustering.labels[~outliers] % len(_COLOURS)]
+    colours = np.array(_COLOURS)[clusters.labels[~outliers] % len(_COLOURS)]
     axes.scatter(points[~outliers, 0], points[~outliers, 1], s=size, c=colours, linewidths=0, zorder=2)
-    for mode in clustering.modes():
+    for mode in clusters.modes():
         if mode is not None:
             x, y = points[mode.support, :2].T @ mode.weights
             axes.scatter(x, y, s=90, facecolor="none", edgecolor=_INK, linewidths=1.3, zorder=3)
@@ -99,16 +99,16 @@ def draw_clusters(axes: "Axes", points: np.ndarray, clustering: Clustering) -> N
     axes.axis("off")
 
 
-def cluster_picture(points: np.ndarray, clustering: Clustering) -> "Figure":
+def cluster_picture(points: np.ndarray, clusters: Clusters) -> "Figure":
     """Put clusters, outliers and the modes behind them into one figure."""
     plt = pyplot()
     width = float(np.ptp(points[:, 0]) / max(np.ptp(points[:, 1]), 1e-9))
     figure, axes = plt.subplots(
         figsize=(float(np.clip(4.0 * width, 6, 12)), 4.6), layout="constrained", dpi=150
     )
-    draw_clusters(axes, points, clustering)
-    n_out = int((clustering.labels < 0).sum())
-    title = f"{clustering.n_clusters} clusters, {n_out} outliers (×), and the mode of each cluster (○)"
+    draw_clusters(axes, points, clusters)
+    n_out = int((clusters.labels < 0).sum())
+    title = f"{clusters.n_clusters} clusters, {n_out} outliers (×), and the mode of each cluster (○)"
     axes.set_title(title, loc="left", fontsize=10, color=_INK)
     return figure
 

@@ -94,7 +94,7 @@ def read_points(
     Returns
     -------
     PointTable
-        Its `points` are what `cluster_points` takes.
+        Its `points` are what `cluster` takes.
 
     Raises
     ------

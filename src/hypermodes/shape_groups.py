@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hypermodes.affinity_groups import AffinityGroups, group_affinity
+from hypermodes.cluster.api import cluster
+from hypermodes.cluster.result import Clusters
 from hypermodes.executors import executor_of
 from hypermodes.files import as_path, make_folder, write_csv
 from hypermodes.images import shrink
@@ -33,7 +34,7 @@ class ShapeGroups:
     ----------
     names : tuple of str
         Of the shapes: files, or their numbers.
-    groups : AffinityGroups
+    clusters : Clusters
         Labels, representatives, tree and modes; items are shapes, in the order of their names.
     distances : (n, n) float32
         How far each two shapes are apart, from 0 to 1.
@@ -42,38 +43,38 @@ class ShapeGroups:
     """
 
     names: tuple[str, ...]
-    groups: AffinityGroups
+    clusters: Clusters
     distances: np.ndarray
     thumbnails: tuple[np.ndarray, ...]
 
     @property
     def labels(self) -> np.ndarray:
         """Group of each shape, the largest being 0; -1 for outliers."""
-        return self.groups.labels
+        return self.clusters.labels
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
-        return self.groups.n_groups
+        return self.clusters.n_clusters
 
     def representatives(self, *, n_jobs: int | None = -1, client: Any = None) -> tuple[str, ...]:
-        """Name of the shape that stands for each group; arguments as in `AffinityGroups.modes`."""
-        return tuple(self.names[int(i)] for i in self.groups.representatives(n_jobs=n_jobs, client=client))
+        """Name of the shape that stands for each group; arguments as in `Clusters.modes`."""
+        return tuple(self.names[int(i)] for i in self.clusters.representatives(n_jobs=n_jobs, client=client))
 
     def members(self, k: int) -> np.ndarray:
         """Shapes of group k (-1: the outliers): its representative, then those that belong most strongly."""
         last = self.n_groups - 1
         k = whole_number("k", k, f"the number of a group, -1 … {last}", least=-1, most=last, error=IndexError)
         inside = np.flatnonzero(self.labels == k)
-        first = inside == (self.groups.representatives()[k] if k >= 0 else -1)
-        order = np.lexsort((inside, -np.round(self.groups.probabilities[inside], 9), ~first))
+        first = inside == (self.clusters.representatives()[k] if k >= 0 else -1)
+        order = np.lexsort((inside, -np.round(self.clusters.probabilities[inside], 9), ~first))
         return inside[order]
 
     def rows(self) -> Iterator[tuple[str, int, float, bool]]:
         """Name, group, probability, and whether it stands for its group, of each shape."""
         stands = np.zeros(len(self.names), dtype=bool)
-        stands[self.groups.representatives()] = True
-        columns = (self.labels, self.groups.probabilities, stands)
+        stands[self.clusters.representatives()] = True
+        columns = (self.labels, self.clusters.probabilities, stands)
         return zip(self.names, *(column.tolist() for column in columns), strict=True)
 
     def save_csv(self, path: str | os.PathLike[str]) -> None:
@@ -109,8 +110,10 @@ def group_shapes(
     shapes : path, or masks
         A folder of pictures, a zip file of them (`read_silhouettes`), or (height, width) arrays that are
         nonzero inside the shape, of any sizes. Two shapes or more, 20,000 at most.
-    n_groups, n_neighbors
-        As in `group_affinity`.
+    n_groups : int, optional
+        How many are wanted; found if not given.
+    n_neighbors : int, optional
+        Neighbours of a shape, as in `cluster`.
     cache : path of a folder, optional
         Where distances are kept: an interrupted run goes on from there, and the next is quick.
     n_jobs, client, progress
@@ -141,11 +144,11 @@ def group_shapes(
         distances = shape_distances(
             contexts, cache=cache, n_jobs=n_jobs, client=executor.client, progress=progress
         )
-    groups = group_affinity(
-        distances, n_groups, kind="distance", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
+    clusters = cluster(
+        distances, n_groups, metric="precomputed", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
     )
-    groups.representatives(n_jobs=n_jobs)  # kept: whatever is written or drawn needs them
-    return ShapeGroups(names, groups, distances, thumbnails)
+    clusters.representatives(n_jobs=n_jobs)  # kept: whatever is written or drawn needs them
+    return ShapeGroups(names, clusters, distances, thumbnails)
 
 
 def _masks(given: Sequence[Any]) -> list[Silhouette]:

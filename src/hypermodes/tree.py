@@ -171,24 +171,8 @@ class ModeTree:
         groups = Condensed.of(self, smallest)
         return groups.written_out(groups.read(smallest, excess_of_mass))
 
-    def automatic(
-        self, lowest: float, n_jobs: int | None = -1, largest: Callable[[Level], float] | None = None
-    ) -> Level:
-        """The medoid of the clusters at every smallest size from ``lowest`` up.
-
-        ``largest`` is told the clusters at ``lowest``, and says the size beyond which none is asked.
-        """
-        from hypermodes._kernels.trees import excess_of_mass
-
-        ladder = self.ladder(lowest)
-        groups = Condensed.of(self, lowest, n_jobs)
-        if largest is not None:
-            most = largest(groups.written_out(groups.read(lowest, excess_of_mass), n_jobs=n_jobs))
-            ladder = [smallest for smallest in ladder if smallest * SLACK <= most] or ladder[:1]
-        return groups.medoid(groups.read_all(ladder, excess_of_mass, n_jobs), n_jobs)
-
     def into(self, n_clusters: int, lowest: float, n_jobs: int | None = -1) -> Level:
-        """As `automatic`, with the given number of clusters, those of the largest total excess of mass.
+        """The medoid of the readings with so many clusters, those of the largest total excess of mass.
 
         Where the tree has too few groups of mass ``lowest``, smaller ones serve; there are never more than
         points.

@@ -1,4 +1,4 @@
-"""``hypermodes cluster``: groups of a hypergraph, or clusters of points; nobody says how many there are."""
+"""``hypermodes cluster``: clusters of a hypergraph, or of points; nobody says how many there are."""
 
 import argparse
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -33,8 +33,7 @@ from hypermodes.cli.options import (
 from hypermodes.cli.terminal import amount, fitted, listed, number, safe, wants_bar
 
 if TYPE_CHECKING:
-    from hypermodes.clustering import Clustering
-    from hypermodes.groups import Groups
+    from hypermodes.cluster import Clusters, HypergraphClusters
     from hypermodes.hypergraph import Hypergraph
     from hypermodes.point_tables import PointTable
     from hypermodes.result import Mode
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 _SHOWN = 20  # clusters in the table
 
 _EXAMPLES = """\
-  hypermodes cluster contacts.hif.json                      groups of a hypergraph
-  hypermodes cluster contacts.hif.json -k 9 --out groups.csv
+  hypermodes cluster contacts.hif.json                      clusters of a hypergraph
+  hypermodes cluster contacts.hif.json -k 9 --out clusters.csv
   hypermodes cluster points.csv                             clusters of the rows of a table
   hypermodes cluster cells.parquet --columns x,y --id-column cell --scale --report cells.html
   cat points.tsv | hypermodes cluster - --format tsv --points --out -
@@ -60,8 +59,8 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         commands,
         "cluster",
         _run,
-        help="find the groups of a hypergraph or the clusters of points, outliers left out",
-        description="Find the groups of a hypergraph, or the clusters of points in a table. How many there "
+        help="find the clusters of a hypergraph or of points, outliers left out",
+        description="Find the clusters of a hypergraph, or of points in a table. How many there "
         "are is found, unless you say it; what belongs to none has the label -1.",
         examples=_EXAMPLES,
     )
@@ -99,7 +98,16 @@ def add_to(commands: "Commands[argparse.ArgumentParser]") -> None:
         "--metric", metavar="NAME", help="euclidean, manhattan, cosine, ...; a wrong name lists them"
     )
     points.add_argument(
-        "--neighbors", type=whole(1), metavar="N", help="neighbours a point looks at; log2 n if not given"
+        "--neighbors",
+        type=whole(1),
+        metavar="N",
+        help="neighbours a point looks at; if not given, log2 n where points are, and 15 in a layout",
+    )
+    points.add_argument(
+        "--layout",
+        action=argparse.BooleanOptionalAction,
+        help="cluster in a layout, or where points are; if not given, in a layout if they have more than 3.5 "
+        "local dimensions",
     )
     add_jobs(parser)
     add_scheduler(parser, "search for neighbours, or shift,")
@@ -121,6 +129,7 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
     of_points = {
         "--id-column": arguments.id_column, "--scale": arguments.scale, "--metric": arguments.metric,
         "--outliers": arguments.outliers == "assign", "--neighbors": arguments.neighbors,
+        "--layout": arguments.layout is True, "--no-layout": arguments.layout is False,
     }  # fmt: skip
     of_hypergraphs = {
         f"--{name.replace('_', '-')}": getattr(arguments, name)
@@ -132,9 +141,24 @@ def _check_options(arguments: argparse.Namespace, kind: str) -> None:
     refuse_useless(given, arguments.file, read_as, f"say --{other} if it is not")
 
 
-def _modes(arguments: argparse.Namespace, found: "Clustering | Groups") -> "tuple[Mode | None, ...]":
+def _modes(arguments: argparse.Namespace, found: "Clusters") -> "tuple[Mode | None, ...]":
     """The modes at the cores of what was found, with the threads or the cluster that were asked for."""
     return found.modes(n_jobs=arguments.jobs, client=arguments.scheduler)
+
+
+def _levels(found: "Clusters") -> list[str]:
+    """A line with the other levels that stand out, if there are any."""
+    others = [reading.n_clusters for reading in found.levels if not reading.is_answer]
+    if not others:
+        return []
+    return [f"other levels: {', '.join(f'{n:,}' for n in others)} cluster{'s' * (others != [1])}"]
+
+
+def _level_records(found: "Clusters") -> list[dict[str, object]]:
+    return [
+        {"n_clusters": one.n_clusters, "stability": one.stability, "is_answer": one.is_answer}
+        for one in found.levels
+    ]
 
 
 # -- points ---------------------------------------------------------------------------------------------
@@ -144,23 +168,24 @@ def _of_points(arguments: argparse.Namespace, given: "PointTable") -> Answer:
     import hypermodes
 
     points = given.standardised().points if arguments.scale else given.points
-    clustering = hypermodes.cluster_points(
+    found = hypermodes.cluster(
         points,
         arguments.k,
         threshold=arguments.threshold,
         n_neighbors=arguments.neighbors,
         metric=arguments.metric or "euclidean",
+        layout=arguments.layout,
         n_jobs=arguments.jobs,
         client=arguments.scheduler,
         progress=wants_bar(arguments),
     )
-    labels = clustering.assigned if arguments.outliers == "assign" else clustering.labels
+    labels = found.assigned if arguments.outliers == "assign" else found.labels
     return Answer(
-        text=lambda: _text_of_points(arguments, given, clustering, labels),
-        document=lambda: _document_of_points(arguments, given, clustering, labels),
-        table=lambda: _table_of_points(given, clustering, labels),
+        text=lambda: _text_of_points(arguments, given, found, labels),
+        document=lambda: _document_of_points(arguments, given, found, labels),
+        table=lambda: _table_of_points(given, found, labels),
         report=lambda target: hypermodes.write_report(
-            clustering,
+            found,
             target,
             title=arguments.file,
             points=points,
@@ -174,29 +199,34 @@ def _names(given: "PointTable") -> Any:
     return None if isinstance(given.ids, range) else given.ids
 
 
-def _point_rows(given: "PointTable", clustering: "Clustering", labels: Any) -> Iterator[tuple[object, ...]]:
-    columns = (labels, clustering.probabilities, clustering.outlier_scores)
+def _point_rows(given: "PointTable", found: "Clusters", labels: Any) -> Iterator[tuple[object, ...]]:
+    columns = (labels, found.probabilities, found.outlier_scores)
     return zip(given.ids, *(column.tolist() for column in columns), strict=True)
 
 
 _OF_POINT = ("id", "cluster", "probability", "outlier_score")
 
 
-def _table_of_points(given: "PointTable", clustering: "Clustering", labels: Any) -> Table:
-    return _OF_POINT, _point_rows(given, clustering, labels)
+def _table_of_points(given: "PointTable", found: "Clusters", labels: Any) -> Table:
+    return _OF_POINT, _point_rows(given, found, labels)
 
 
 def _document_of_points(
-    arguments: argparse.Namespace, given: "PointTable", clustering: "Clustering", labels: Any
+    arguments: argparse.Namespace, given: "PointTable", found: "Clusters", labels: Any
 ) -> dict[str, object]:
     import numpy as np
 
     from hypermodes.cli.records import certificate_record, heaviest
 
-    sizes = np.bincount(labels[labels >= 0], minlength=clustering.n_clusters)
+    sizes = np.bincount(labels[labels >= 0], minlength=found.n_clusters)
     clusters = []
-    for k, mode in enumerate(_modes(arguments, clustering)):
-        record: dict[str, object] = {"cluster": k, "size": int(sizes[k]), "mode": None}
+    for k, mode in enumerate(_modes(arguments, found)):
+        record: dict[str, object] = {
+            "cluster": k,
+            "size": int(sizes[k]),
+            "border": float(found.borders[k]),
+            "mode": None,
+        }
         if mode is not None:
             ids, shares = heaviest(mode, given.ids)
             record["mode"] = {
@@ -209,15 +239,16 @@ def _document_of_points(
         "points": len(labels),
         "columns": list(given.columns),
         "left_out": list(given.left_out),
-        "n_clusters": clustering.n_clusters,
+        "n_clusters": found.n_clusters,
         "n_outliers": int((labels < 0).sum()),
+        "levels": _level_records(found),
         "clusters": clusters,
-        "labels": [dict(zip(_OF_POINT, row, strict=True)) for row in _point_rows(given, clustering, labels)],
+        "labels": [dict(zip(_OF_POINT, row, strict=True)) for row in _point_rows(given, found, labels)],
     }
 
 
 def _text_of_points(
-    arguments: argparse.Namespace, given: "PointTable", clustering: "Clustering", labels: Any
+    arguments: argparse.Namespace, given: "PointTable", found: "Clusters", labels: Any
 ) -> str:
     import numpy as np
 
@@ -228,23 +259,26 @@ def _text_of_points(
     lines = [
         f"{safe(arguments.file)}: {amount(len(labels), 'point')} in {amount(len(given.columns), 'column')} "
         f"({listed(given.columns, 40)}){unused}",
-        f"{amount(clustering.n_clusters, 'cluster')}, {amount(n_out, 'outlier')} ({n_out / len(labels):.1%})",
+        f"{amount(found.n_clusters, 'cluster')}, {amount(n_out, 'outlier')} ({n_out / len(labels):.1%})",
+        *_levels(found),
     ]
-    if clustering.n_clusters == 0:
+    if found.n_clusters == 0:
         return "\n".join(lines)
-    sizes = np.bincount(labels[labels >= 0], minlength=clustering.n_clusters)
-    head = ("cluster", "points", "share", "density", "certificate", "points of its mode")
+    sizes = np.bincount(labels[labels >= 0], minlength=found.n_clusters)
+    head = ("cluster", "points", "share", "border", "density", "certificate", "points of its mode")
     rows = []
-    for k, mode in enumerate(_modes(arguments, clustering)[:_SHOWN]):
+    for k, mode in enumerate(_modes(arguments, found)[:_SHOWN]):
         told = (
             ("", "", [])
             if mode is None
             else (number(mode.density), verdict(mode), heaviest(mode, given.ids)[0])
         )
-        rows.append((str(k), f"{sizes[k]:,}", f"{sizes[k] / len(labels):.1%}", *told))
+        rows.append(
+            (str(k), f"{sizes[k]:,}", f"{sizes[k] / len(labels):.1%}", number(found.borders[k]), *told)
+        )
     lines += ["", *fitted(head, rows)]
-    if clustering.n_clusters > _SHOWN:
-        lines.append(f"{amount(clustering.n_clusters - _SHOWN, 'more cluster')}: see --out, --json")
+    if found.n_clusters > _SHOWN:
+        lines.append(f"{amount(found.n_clusters - _SHOWN, 'more cluster')}: see --out, --json")
     return "\n".join(lines)
 
 
@@ -253,10 +287,11 @@ def _text_of_points(
 
 def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> Answer:
     import hypermodes
+    from hypermodes.cluster import HypergraphClusters
 
     names = names_of_vertices(hypergraph, arguments.names)
     edge_names = names_of_hyperedges(hypergraph, arguments.names) or {}
-    groups = hypermodes.cluster(
+    found = hypermodes.cluster(
         hypergraph,
         arguments.k,
         threshold=arguments.threshold,
@@ -264,113 +299,123 @@ def _of_hypergraph(arguments: argparse.Namespace, hypergraph: "Hypergraph") -> A
         client=arguments.scheduler,
         progress=wants_bar(arguments),
     )
+    assert isinstance(found, HypergraphClusters)
     return Answer(
-        text=lambda: _text_of_groups(arguments, groups, names),
-        document=lambda: _document_of_groups(arguments, groups, names, edge_names),
-        table=lambda: _table_of_groups(groups, names, edge_names),
+        text=lambda: _text_of_hypergraph(arguments, found, names),
+        document=lambda: _document_of_hypergraph(arguments, found, names, edge_names),
+        table=lambda: _table_of_hypergraph(found, names, edge_names),
         report=lambda target: hypermodes.write_report(
-            groups, target, title=arguments.file, names=names, n_jobs=arguments.jobs
+            found, target, title=arguments.file, names=names, n_jobs=arguments.jobs
         ),
     )
 
 
-_OF_MEMBER = ("id", "group", "membership")
+_OF_MEMBER = ("id", "cluster", "membership")
 
 
 def _members(
-    labels: Sequence[Hashable], groups: Any, memberships: Any
+    labels: Sequence[Hashable], numbers: Any, memberships: Any
 ) -> Iterator[tuple[Hashable, int, float]]:
-    """Label, group, and membership in that group, of each vertex or hyperedge."""
+    """Label, cluster, and membership in that cluster, of each vertex or hyperedge."""
     import numpy as np
 
-    inside = np.flatnonzero(groups >= 0)
-    strength = np.zeros(groups.size)
+    inside = np.flatnonzero(numbers >= 0)
+    strength = np.zeros(numbers.size)
     if inside.size:
-        strength[inside] = np.asarray(memberships[inside, groups[inside]]).ravel()
-    return zip(labels, groups.tolist(), strength.tolist(), strict=True)
+        strength[inside] = np.asarray(memberships[inside, numbers[inside]]).ravel()
+    return zip(labels, numbers.tolist(), strength.tolist(), strict=True)
 
 
-def _vertices(groups: "Groups") -> Iterator[tuple[Hashable, int, float]]:
-    return _members(groups.hypergraph.vertices, groups.vertex_labels, groups.memberships)
+def _vertices(found: "HypergraphClusters") -> Iterator[tuple[Hashable, int, float]]:
+    return _members(found.hypergraph.vertices, found.vertex_labels, found.memberships)
 
 
-def _hyperedges(groups: "Groups") -> Iterator[tuple[Hashable, int, float]]:
-    return _members(groups.hypergraph.labels, groups.edge_labels, groups.edge_memberships)
+def _hyperedges(found: "HypergraphClusters") -> Iterator[tuple[Hashable, int, float]]:
+    return _members(found.hypergraph.labels, found.edge_labels, found.edge_memberships)
 
 
-def _table_of_groups(groups: "Groups", names: Names, edge_names: Mapping[Hashable, object]) -> Table:
+def _table_of_hypergraph(
+    found: "HypergraphClusters", names: Names, edge_names: Mapping[Hashable, object]
+) -> Table:
     def rows() -> Iterator[tuple[object, ...]]:
-        for row in _vertices(groups):
+        for row in _vertices(found):
             yield ("vertex", *row) if names is None else ("vertex", *row, names.get(row[0]))
-        for row in _hyperedges(groups):
+        for row in _hyperedges(found):
             yield ("hyperedge", *row) if names is None else ("hyperedge", *row, edge_names.get(row[0]))
 
     return ("kind", *_OF_MEMBER, *["name"] * (names is not None)), rows()
 
 
-def _document_of_groups(
-    arguments: argparse.Namespace, groups: "Groups", names: Names, edge_names: Mapping[Hashable, object]
+def _document_of_hypergraph(
+    arguments: argparse.Namespace,
+    found: "HypergraphClusters",
+    names: Names,
+    edge_names: Mapping[Hashable, object],
 ) -> dict[str, object]:
     from hypermodes.cli.records import hypergraph_record, mode_record
 
-    found = [
+    records = [
         {
-            "group": k,
-            "vertices": int((groups.vertex_labels == k).sum()),
-            "hyperedges": int((groups.edge_labels == k).sum()),
-            "mode": None if mode is None else mode_record(groups.hypergraph, mode, names),
+            "cluster": k,
+            "vertices": int((found.vertex_labels == k).sum()),
+            "hyperedges": int((found.edge_labels == k).sum()),
+            "border": float(found.borders[k]),
+            "mode": None if mode is None else mode_record(found.hypergraph, mode, names),
         }
-        for k, mode in enumerate(_modes(arguments, groups))
+        for k, mode in enumerate(_modes(arguments, found))
     ]
     return {
         "kind": "hypergraph",
-        "hypergraph": hypergraph_record(groups.hypergraph),
-        "n_groups": groups.n_clusters,
-        "n_outliers": len(groups.outliers),
-        "groups": found,
+        "hypergraph": hypergraph_record(found.hypergraph),
+        "n_clusters": found.n_clusters,
+        "n_outliers": len(found.outliers),
+        "levels": _level_records(found),
+        "clusters": records,
         "vertices": [
             dict(zip(_OF_MEMBER, row, strict=True)) | ({} if names is None else {"name": names.get(row[0])})
-            for row in _vertices(groups)
+            for row in _vertices(found)
         ],
         "hyperedges": [
             dict(zip(_OF_MEMBER, row, strict=True)) | ({"name": edge_names.get(row[0])} if edge_names else {})
-            for row in _hyperedges(groups)
+            for row in _hyperedges(found)
         ],
     }
 
 
-def _text_of_groups(arguments: argparse.Namespace, groups: "Groups", names: Names) -> str:
+def _text_of_hypergraph(arguments: argparse.Namespace, found: "HypergraphClusters", names: Names) -> str:
     import numpy as np
 
     from hypermodes.cli.records import called, central_vertices, hypergraph_line, verdict
 
-    n_alone = int((groups.vertex_labels < 0).sum())
-    fewer = f", not {arguments.k:,}: there are no more" if groups.n_clusters < (arguments.k or 0) else ""
+    n_alone = int((found.vertex_labels < 0).sum())
+    fewer = f", not {arguments.k:,}: there are no more" if found.n_clusters < (arguments.k or 0) else ""
     lines = [
-        hypergraph_line(arguments.file, groups.hypergraph),
-        f"{amount(groups.n_clusters, 'group')}{fewer}; in none: {amount(n_alone, 'vertex', 'vertices')}, "
-        f"{amount(len(groups.outliers), 'hyperedge')}",
+        hypergraph_line(arguments.file, found.hypergraph),
+        f"{amount(found.n_clusters, 'cluster')}{fewer}; in none: {amount(n_alone, 'vertex', 'vertices')}, "
+        f"{amount(len(found.outliers), 'hyperedge')}",
+        *_levels(found),
     ]
-    if groups.n_clusters == 0:
+    if found.n_clusters == 0:
         return "\n".join([*lines, "no two different hyperedges share a vertex"])
-    vertices = np.bincount(groups.vertex_labels[groups.vertex_labels >= 0], minlength=groups.n_clusters)
-    edges = np.bincount(groups.edge_labels[groups.edge_labels >= 0], minlength=groups.n_clusters)
+    vertices = np.bincount(found.vertex_labels[found.vertex_labels >= 0], minlength=found.n_clusters)
+    edges = np.bincount(found.edge_labels[found.edge_labels >= 0], minlength=found.n_clusters)
     head = (
-        "group",
+        "cluster",
         "vertices",
         "hyperedges",
+        "border",
         "density",
         "certificate",
         "vertices of its mode",
     )
     rows = []
-    for k, mode in enumerate(_modes(arguments, groups)[:_SHOWN]):
+    for k, mode in enumerate(_modes(arguments, found)[:_SHOWN]):
         told: Any = ("", "", [])
         if mode is not None:
-            members = called(central_vertices(groups.hypergraph, mode), names)
+            members = called(central_vertices(found.hypergraph, mode), names)
             told = (number(mode.density), verdict(mode), members)
-        rows.append((str(k), f"{vertices[k]:,}", f"{edges[k]:,}", *told))
+        rows.append((str(k), f"{vertices[k]:,}", f"{edges[k]:,}", number(found.borders[k]), *told))
     lines += ["", *fitted(head, rows)]
-    if groups.n_clusters > _SHOWN:
-        lines.append(f"{amount(groups.n_clusters - _SHOWN, 'more group')}: see --out, --json")
+    if found.n_clusters > _SHOWN:
+        lines.append(f"{amount(found.n_clusters - _SHOWN, 'more cluster')}: see --out, --json")
     return "\n".join(lines)

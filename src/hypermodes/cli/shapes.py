@@ -120,6 +120,7 @@ def _table(found: "ShapeGroups") -> Table:
 
 def _document(found: "ShapeGroups", left_out: Sequence[str]) -> dict[str, object]:
     n_out = int((found.labels < 0).sum())
+    modes = found.clusters.modes()
     return {
         "kind": "shapes",
         "shapes": len(found.names),
@@ -133,7 +134,7 @@ def _document(found: "ShapeGroups", left_out: Sequence[str]) -> dict[str, object
                 "representative": name,
                 "mode": None if mode is None else _mode_record(found, mode),
             }
-            for k, (name, mode) in enumerate(zip(found.representatives(), found.groups.modes(), strict=True))
+            for k, (name, mode) in enumerate(zip(found.representatives(), modes, strict=True))
         ],
         "labels": [dict(zip(_OF_SHAPE, row, strict=True)) for row in found.rows()],
     }

@@ -56,8 +56,12 @@ class Clusters:
         Where the tree was read.
     neighbourhoods : Neighbourhoods or None
         The hyperedges that points make with their neighbours; None for hypergraphs and similarities.
-    hypergraph : Hypergraph
-        The hyperedges behind it: that of point i is number i; or what was given.
+    given : Hypergraph or None
+        What was given; of similarities, the hyperedges that items make with those most similar to them.
+    ties : Ties or None
+        How strongly items hold together, two by two; None if points were clustered where they are.
+    ground : Neighbourhoods or None
+        What the tree is of: of points where they are, or of the layout.
     """
 
     labels: np.ndarray

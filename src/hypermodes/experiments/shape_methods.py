@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import HDBSCAN, AffinityPropagation, SpectralClustering
 
-from hypermodes.affinity_groups import AffinityGroups, group_affinity
 from hypermodes.baselines.construct import NEGLIGIBLE
 from hypermodes.baselines.ehc import ehc
 from hypermodes.baselines.graph_shift import graph_shift
-from hypermodes.construct.pairwise import similarities
+from hypermodes.cluster import Clusters, cluster
+from hypermodes.construct.pairwise import pairwise_hypergraph, similarities
 from hypermodes.experiments.methods import LIBRARY, OURS, PAPER
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.modes import find_modes
@@ -100,13 +100,13 @@ class Method:
     told: bool = False
 
 
-def _grouped(items: Items, n_groups: int | None = None) -> AffinityGroups:
-    return group_affinity(items.distances, n_groups, kind="distance")
+def _grouped(items: Items, n_groups: int | None = None) -> Clusters:
+    return cluster(items.distances, n_groups, metric="precomputed")
 
 
 def _modes(items: Items, n_classes: int) -> np.ndarray:
     """Items whose neighbourhoods shift to one mode, two or more; the paper's own read-out."""
-    modes = find_modes(_grouped(items).hypergraph).edge_mode
+    modes = find_modes(pairwise_hypergraph(items.distances, kind="distance")).edge_mode
     sizes = np.bincount(modes[modes >= 0], minlength=1)
     return np.where((modes >= 0) & (sizes[modes] >= 2), modes, -1)
 

@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from hypermodes.construct.neighbours import Neighbours, Outline
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.neighbourhoods import local_dimension
+from hypermodes.numbering import mixed
 from hypermodes.pair_ties import connected_ties
 from hypermodes.threads import in_threads, stretches
 
@@ -182,14 +183,6 @@ def canonical_order(matrix: sp.csr_array, rounds: int = 4) -> np.ndarray:
     colour = np.zeros(matrix.shape[0], np.uint64)
     for _ in range(rounds):
         around = np.zeros_like(colour)
-        np.add.at(around, row, _mixed(colour[matrix.indices] + level * np.uint64(0x9E3779B1)))
-        colour = _mixed(colour + around)
+        np.add.at(around, row, mixed(colour[matrix.indices] + level * np.uint64(0x9E3779B1)))
+        colour = mixed(colour + around)
     return np.argsort(colour, kind="stable")
-
-
-def _mixed(x: np.ndarray) -> np.ndarray:
-    """Scatter integers over all 64 bits (splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

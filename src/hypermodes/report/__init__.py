@@ -1,7 +1,8 @@
 """One page that shows what was found: a single HTML file, for people who do not write Python.
 
 `write_report` is all there is to call. Inside: `content` (what a page says), `of_modes`, `of_points` and
-`of_groups` (results turned into that), `bubbles`, `scatter` and `branches` (what is drawn), `page` (HTML).
+`of_hypergraphs` (results turned into that), `bubbles`, `scatter` and `branches` (what is drawn), and `page`
+(HTML).
 """
 
 import os
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hypermodes.clustering import Clustering
+from hypermodes.cluster.result import Clusters, HypergraphClusters
 from hypermodes.files import replacing
 from hypermodes.matrices import given_matrix
 from hypermodes.report.content import Report
 from hypermodes.report.naming import Names, edge_names, given_names, vertex_names
-from hypermodes.report.of_groups import report_of_groups
+from hypermodes.report.of_hypergraphs import report_of_hypergraph
 from hypermodes.report.of_modes import report_of_modes
 from hypermodes.report.of_points import report_of_points
 from hypermodes.report.page import as_html
@@ -25,7 +26,6 @@ from hypermodes.result import ModeSet
 __all__ = ["write_report"]
 
 _LONGEST_TITLE = 300
-_GROUPS = ("hypergraph", "n_clusters", "edge_labels", "vertex_labels", "memberships", "modes", "tree")
 
 
 def write_report(
@@ -41,22 +41,22 @@ def write_report(
 
     Parameters
     ----------
-    result : ModeSet, Clustering or Groups
-        What `find_modes`, `cluster_points` or `cluster` gave.
+    result : ModeSet or Clusters
+        What `find_modes` or `cluster` gave.
     path : path
         The file to write, all at once or not at all.
     title : str, optional
         What the page is called.
     points : (n, d) array, optional
-        The points of a `Clustering`, to draw it on. More than two coordinates are shown by their principal
-        components, and the page says so.
+        The points that were clustered, to draw clusters on. Of more than three coordinates a layout is drawn,
+        if clusters were read from one; else, of more than two, their principal components. The page says so.
     names : mapping, sequence or str, optional
         What to call vertices instead of their labels, or points instead of their row numbers: a mapping from
         these, a sequence with one name each, or an attribute that the file the hypergraph was read from has
         for its vertices. If not given, the attribute ``name`` or ``label``, where it tells vertices apart.
         Hyperedges that have such an attribute are called by it as well.
     n_jobs : int
-        Threads to find the modes of clusters or groups with, if they were not found before.
+        Threads to find the modes of clusters with, if they were not found before, and a layout to draw.
 
     Notes
     -----
@@ -86,25 +86,25 @@ def report_of(
         if not isinstance(title, str):
             raise ValueError(f"title: expected text or None; got {title!r}")
         title = shown(title, _LONGEST_TITLE)
-    if isinstance(result, Clustering):
+    if isinstance(result, Clusters) and not isinstance(result, HypergraphClusters):
         n = result.labels.size
         name = None if names is None else given_names(range(n), names, "point")
         points = _checked_points(points, n)
-        return report_of_points(result, result.modes(n_jobs=n_jobs), title, points, name)
+        return report_of_points(result, result.modes(n_jobs=n_jobs), title, points, name, n_jobs)
     if points is not None:
         raise ValueError(
-            f"points: expected None for a {type(result).__name__}; only a Clustering is drawn on points"
+            f"points: expected None for a {type(result).__name__}; points are for clusters of points"
         )
     if isinstance(result, ModeSet):
         hypergraph = result.hypergraph
         return report_of_modes(result, title, vertex_names(hypergraph, names), edge_names(hypergraph, names))
-    if all(hasattr(result, attribute) for attribute in _GROUPS):
+    if isinstance(result, HypergraphClusters):
         hypergraph = result.hypergraph
         vertex_name, edge_name = vertex_names(hypergraph, names), edge_names(hypergraph, names)
-        return report_of_groups(result, result.modes(n_jobs=n_jobs), title, vertex_name, edge_name)
+        return report_of_hypergraph(result, result.modes(n_jobs=n_jobs), title, vertex_name, edge_name)
     raise ValueError(
-        f"result: expected a ModeSet, a Clustering or Groups, as find_modes, cluster_points and cluster give "
-        f"them; got a {type(result).__name__}"
+        f"result: expected a ModeSet or Clusters, as find_modes and cluster give them; "
+        f"got a {type(result).__name__}"
     )
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from hypermodes.cluster.result import Clusters
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.report.content import Noun
 from hypermodes.tree import RUNG, Condensed, Links, ModeTree
 
 MOST_LEAVES = 120  # ends of the tree that are drawn; smaller groups are part of what they hang on
@@ -63,6 +65,24 @@ def icicle(
         "first": [min(inside[k], default=-1) for k in order],
         "inside": [len(inside[k]) for k in order],
         "ends": sum(not below for below in children),
+    }
+
+
+def tree_of_clusters(clusters: Clusters, n_rows: int, noun: Noun) -> dict[str, Any] | None:
+    """The icicle of the tree that clusters were read off; ``noun`` is what its leaves are."""
+    tree = clusters.tree
+    if tree is None or tree.n < 2:
+        return None
+    inside = np.flatnonzero((clusters.leaves >= 0) & (clusters.assigned < n_rows))
+    owner = np.full(tree.n, -1)
+    owner[clusters.leaves[inside]] = clusters.assigned[inside]
+    smallest = float(tree.weights.min()) if clusters.level is None else clusters.level.smallest
+    return icicle(tree, owner, smallest) | {
+        "leaf": [noun.one, noun.many],
+        "unit": noun.many,
+        "said": f"Groups of {noun.many} that hold together, from all of them down to the densest; a group "
+        f"counts from {smallest:.3g} {noun.many} up.",
+        "leaves": tree.n,
     }
 
 

@@ -50,7 +50,8 @@ def sample(labels: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
 
 
 def scatter(
-    points: np.ndarray,
+    place: np.ndarray,
+    said: str,
     labels: np.ndarray,
     strength: np.ndarray,
     n_rows: int,
@@ -58,19 +59,20 @@ def scatter(
 ) -> dict[str, Any]:
     """The points as the scripts take them: bytes in base64, two a coordinate and label, one a strength.
 
-    Names are those of all points that are drawn, or None: if there are none, or no room for them.
+    ``said`` says what is drawn. Points without a place are not; ``total`` are those that have one. Names are
+    those of all points that are drawn, or None: if there are none, or no room for them.
     """
-    rows = sample(labels)
-    place, sentence = plane(points)
-    low, high = place.min(axis=0), place.max(axis=0)
+    placed = np.flatnonzero(np.isfinite(place).all(axis=1))
+    rows = placed[sample(labels[placed])]
+    low, high = (place[placed].min(axis=0), place[placed].max(axis=0)) if placed.size else np.zeros((2, 2))
     low, extent = np.where(high > low, low, low - 0.5), np.where(high > low, high - low, 1.0)
     steps = np.round((place[rows] - low) / extent * _STEPS)
     label = np.where((labels[rows] < 0) | (labels[rows] >= n_rows), -1, labels[rows])
     return {
         "kind": "points",
-        "said": sentence,
+        "said": said,
         "n": int(rows.size),
-        "total": int(labels.size),
+        "total": int(placed.size),
         "low": low.tolist(),
         "extent": extent.tolist(),
         "x": _bytes(steps[:, 0], "<u2"),

@@ -1,8 +1,10 @@
 """Names and numbers as people read them, and the words for a certificate."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
+
+from hypermodes.cluster.levels import Reading
 
 LONGEST = 80  # characters of a name that are shown
 _JOINERS = "\u200c\u200d"  # invisible, but part of how Persian, Indic scripts and emoji are written
@@ -61,3 +63,14 @@ def share(part: float, whole: float) -> str:
     else:
         said = "below 0.1" if percent < 0.1 else "above 99.9" if percent > 99.9 else f"{percent:.1f}"
     return f"{said}\u00a0%"  # on one line
+
+
+def levels_line(levels: Sequence[Reading]) -> str:
+    """Which other numbers of clusters stand out; empty if none does."""
+    others = [f"{reading.n_clusters:,}" for reading in levels if not reading.is_answer]
+    if not others:
+        return ""
+    numbers = others[0] if len(others) == 1 else f"{', '.join(others[:-1])} and {others[-1]}"
+    return (
+        f"The tree stands out at other levels, too: {numbers} {'cluster' if others == ['1'] else 'clusters'}."
+    )
