@@ -267,6 +267,11 @@ def _different(points: Any, n_jobs: int | None) -> tuple[Any, np.ndarray, np.nda
     return (ordered, order, place) if alone else (ordered[new], order[new], place)
 
 
+def number_of_rows(points: Any) -> int:
+    """Rows of an array, of a sparse matrix, or of lists."""
+    return int(points.shape[0]) if hasattr(points, "shape") else len(points)
+
+
 def local_dimension(growth: np.ndarray, k: int) -> float:
     """Local dimension of points, by Levina and Bickel, averaged as MacKay and Ghahramani advise."""
     growth = growth[~np.isnan(growth)]

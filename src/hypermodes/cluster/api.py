@@ -25,7 +25,7 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.layout.embedding import embedded
 from hypermodes.layout.settings import LAYOUT
 from hypermodes.layout.ties import Ties
-from hypermodes.neighbourhoods import Neighbourhoods
+from hypermodes.neighbourhoods import Neighbourhoods, number_of_rows
 from hypermodes.progress import Progress, tracker
 from hypermodes.tree import Level, ModeTree, check_count, check_wanted
 
@@ -114,7 +114,7 @@ def cluster(
             data, n_neighbors, metric, index, n_jobs, fewest, executor.client, at_least=LAYOUT.n_neighbors
         )
         advance(1)
-        return _of_points(np.shape(data)[0], around, layout, n_neighbors, wanted, executor.client, advance)
+        return _of_points(number_of_rows(data), around, layout, n_neighbors, wanted, executor.client, advance)
 
 
 class _Wanted:

@@ -11,7 +11,7 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.layout.embedding import embedded
 from hypermodes.layout.settings import LAYOUT
 from hypermodes.layout.ties import Ties
-from hypermodes.neighbourhoods import Neighbourhoods
+from hypermodes.neighbourhoods import Neighbourhoods, number_of_rows
 from hypermodes.progress import Progress, tracker
 from hypermodes.scalars import whole_number
 from hypermodes.tree import check_count
@@ -75,7 +75,7 @@ def layout(
             )
             if around is None:
                 advance(LAYOUT.epochs + 1)
-                return np.zeros((np.shape(data)[0], n_dimensions))
+                return np.zeros((number_of_rows(data), n_dimensions))
             found = around.nearest(
                 min(n_neighbors or LAYOUT.n_neighbors, around.rows.size - 1), executor.client
             )
