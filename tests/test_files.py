@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,7 @@ from hypermodes.saliency_pictures import write_saliency
 from hypermodes.shapes.silhouettes import read_silhouettes
 
 H = hm.Hypergraph.from_edges([["a", "b"], ["b", "c"]])
-MODES = hm.find_modes(H)
-GROUPS = hm.cluster(H)
+modes, groups = cache(lambda: hm.find_modes(H)), cache(lambda: hm.cluster(H))  # made when they are needed
 MASKS = [np.pad(np.ones((size, 8)), 3) for size in range(5, 12)]
 
 TAKES_A_PATH = {
@@ -32,16 +32,16 @@ TAKES_A_PATH = {
     "FolderWriter": lambda path: hm.FolderWriter(path, 3),
     "Hypergraph.save": H.save,
     "Hypergraph.load": hm.Hypergraph.load,
-    "ModeSet.save": MODES.save,
+    "ModeSet.save": lambda path: modes().save(path),
     "ModeSet.load": hm.ModeSet.load,
-    "ModeSet.to_csv": MODES.to_csv,
-    "ModeSet.to_json": MODES.to_json,
-    "Groups.to_csv": GROUPS.to_csv,
-    "Groups.edges_to_csv": GROUPS.edges_to_csv,
-    "Groups.to_json": GROUPS.to_json,
+    "ModeSet.to_csv": lambda path: modes().to_csv(path),
+    "ModeSet.to_json": lambda path: modes().to_json(path),
+    "Groups.to_csv": lambda path: groups().to_csv(path),
+    "Groups.edges_to_csv": lambda path: groups().edges_to_csv(path),
+    "Groups.to_json": lambda path: groups().to_json(path),
     "read_points": hm.read_points,
     "read_points, format": lambda path: hm.read_points(path, format="csv"),
-    "write_report": lambda path: hm.write_report(MODES, path),
+    "write_report": lambda path: hm.write_report(modes(), path),
     "find_modes(results=)": lambda path: hm.find_modes(H, results=path),
     "group_shapes": hm.group_shapes,
     "group_shapes(cache=)": lambda path: hm.group_shapes(MASKS, cache=path),
@@ -119,7 +119,7 @@ def test_a_file_that_is_replaced_keeps_its_owner_and_group(tmp_path):
     path = tmp_path / "theirs.csv"
     path.touch(mode=0o640)
     os.chown(path, 4321, 1234)
-    MODES.to_csv(path)
+    modes().to_csv(path)
     assert (path.stat().st_uid, path.stat().st_gid) == (4321, 1234)
 
 
@@ -141,11 +141,13 @@ def test_a_group_that_cannot_be_kept_gets_no_rights(tmp_path, monkeypatch, wide_
     with monkeypatch.context() as patched:
         patched.setattr(os, "chown", refuse)
         patched.setattr(Path, "stat", of_others)
-        MODES.to_csv(path)
+        modes().to_csv(path)
     assert mode_of(path) == 0o604
 
 
-@pytest.mark.parametrize("write", [MODES.to_csv, check_target, lambda path: hm.write(H, path)])
+@pytest.mark.parametrize(
+    "write", [lambda path: modes().to_csv(path), check_target, lambda path: hm.write(H, path)]
+)
 def test_a_read_only_file_is_not_replaced(tmp_path, write):
     path = tmp_path / "precious.csv"
     path.write_text("precious")
@@ -164,7 +166,7 @@ def test_any_name_that_the_system_takes_can_be_written(tmp_path, letter):
     room = 255 - len(".csv")
     name = letter * (room // len(letter.encode())) + ".csv"
     (tmp_path / name).touch()  # the system takes it
-    MODES.to_csv(tmp_path / name)
+    modes().to_csv(tmp_path / name)
     assert (tmp_path / name).read_text("utf-8").startswith("mode,density")
     folder = name.removesuffix(".csv")
     hm.write_folder(H, tmp_path / folder)
@@ -184,7 +186,7 @@ def test_temporary_names_are_short_hidden_and_end_alike(name):
 
 def test_a_name_that_is_too_long_is_one_line(tmp_path):
     with pytest.raises(OSError, match=r"^path: cannot write '.*': File name too long$"):
-        MODES.to_csv(tmp_path / ("a" * 300))
+        modes().to_csv(tmp_path / ("a" * 300))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])

@@ -94,7 +94,7 @@ def test_a_label_that_json_has_no_number_for_is_text(tmp_path, label):
     assert hm.cluster(hypergraph).hypergraph.labels == (label, "two")
 
 
-@pytest.mark.parametrize("names", [True, 3, 2.5, b"abc", object(), np.array(1)], ids=repr)
+@pytest.mark.parametrize("names", [True, 3, 2.5, b"abc", len, np.array(1)], ids=str)
 def test_names_that_are_no_names_are_one_line(tmp_path, names):
     with pytest.raises(ValueError, match=r"^names: expected 3 names, one a vertex, or a mapping; got "):
         hm.write_report(hm.find_modes(H), tmp_path / "page.html", names=names)

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import given_matrix
+from hypermodes.memory import room_for
 
 # A face larger than this is worked on through products instead of as a dense matrix (32 MB).
 DENSE_FACE = 2048
@@ -303,6 +304,9 @@ def _unit(n: int, i: int) -> np.ndarray:
     return e
 
 
+_A_DENSE_ENTRY = 56  # bytes of memory, until modes are found
+
+
 def _checked_matrix(given: Any) -> Any:
     matrix = given_matrix("values", given, "a square affinity matrix")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
@@ -310,6 +314,8 @@ def _checked_matrix(given: Any) -> Any:
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"values: expected an affinity matrix of numbers; got type {matrix.dtype}")
     sparse = sp.issparse(matrix)
+    if not sparse:
+        room_for("values", f"{matrix.size:,} affinities", _A_DENSE_ENTRY * matrix.size, "give them sparse")
     matrix = sp.csr_array(matrix, dtype=np.float64, copy=True) if sparse else matrix.astype(np.float64)
     entries: np.ndarray = matrix.data if sparse else matrix
     if not np.isfinite(entries).all():

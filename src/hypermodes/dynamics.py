@@ -16,6 +16,7 @@ from hypermodes.scalars import whole_number
 from hypermodes.simplex import Point, density, excess, negligible, room, spread, support, trimmed
 
 _DUST = 1e-12  # shares this far below the largest are rounding of an exact solve
+_NEAR = 10  # times √tol, of the largest: shares that a climb, which stops at √tol, may leave on a flat face
 _REFRESH = 1000  # steps between two fresh products: a rule may update the payoff incrementally
 
 
@@ -192,7 +193,8 @@ class FaceSolve:
         inside = support(point.p)
         if not 2 <= inside.size <= DENSE_FACE or density(point) == 0:
             return point
-        direction, length = self._move(point.payoff[inside], face[inside][:, inside], density(point))
+        m_s, value = face[inside][:, inside], density(point)
+        direction, length = self._move(point.p[inside], point.payoff[inside], m_s, value)
         furthest, vanishing = room(point.p[inside], direction)
         p = point.p.copy()
         p[inside] += min(length, furthest) * direction
@@ -203,7 +205,9 @@ class FaceSolve:
         rounded = spread(point) <= 1e-14 * density(point) or spread(moved) > 0.5 * spread(point)
         return point if length < furthest and rounded else moved
 
-    def _move(self, payoff: np.ndarray, face: np.ndarray, value: float) -> tuple[np.ndarray, float]:
+    def _move(
+        self, p: np.ndarray, payoff: np.ndarray, face: np.ndarray, value: float
+    ) -> tuple[np.ndarray, float]:
         """Direction and length of the best move inside the face; infinite length means to the border."""
         bend = bending(face)
         slopes = bend.vectors.T @ payoff
@@ -214,6 +218,11 @@ class FaceSolve:
         flat = bend.flat
         if np.linalg.norm(slopes[flat]) > 0.1 * limit:
             return bend.vectors[:, flat] @ slopes[flat], np.inf
+        small = int(np.argmin(p))
+        if p[small] <= _NEAR * np.sqrt(self.tol) * p.max() and np.abs(payoff - value).max() <= limit:
+            away = -bend.vectors[:, flat] @ bend.vectors[small, flat]  # departures.md#flat
+            if away[small] < -1e-9:
+                return away, np.inf
         return bend.vectors[:, ~flat] @ (slopes[~flat] / -bend.values[~flat]), 1.0
 
 

@@ -110,6 +110,9 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
     soft, columns = meta["soft"], meta["columns"]
     if not isinstance(soft, bool) or not isinstance(columns, dict) or not 0 < n_rows <= n_edges:
         raise ValueError(f"{META} makes no sense")
+    for name, said in columns.items():  # type, length, digest
+        if not isinstance(said, list) or list(map(type, said)) != [str, int, str]:
+            raise ValueError(f"{META} says of the column {name!r}: {said!r}"[:200])
     if n_edges > n_incidences or n_near > n_incidences:
         raise ValueError(f"{META} says {n_incidences} incidences in {n_edges} hyperedges")
     read: dict[str, np.ndarray] = {}

@@ -12,6 +12,7 @@ import numpy as np
 
 from hypermodes.files import as_path, replacing
 from hypermodes.matrices import unmasked
+from hypermodes.memory import room_for
 
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP", "PPM")
 """What a picture file may be inside, whatever its name says. Other decoders of Pillow start other programs
@@ -19,6 +20,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP", "PPM")
 MOST_PIXELS = 100 * 10**6
 """Pixels of a picture that is read from a file: a small file can claim to be a picture that fills memory."""
 
+_BYTES = {"whole": 80, "small": 20}  # of memory a pixel, if it is made smaller at once, and if not
 _SHAPES = "(h, w), or (h, w, channels) with 1 to 4 channels: grey, grey + alpha, RGB, RGBA"
 
 
@@ -201,6 +203,9 @@ def _from_array(given: Any, longest: int | None) -> Picture:
         raise ValueError(f"image: expected the path of a file, or numbers of shape {_SHAPES}; got {got}")
     if array.size == 0:
         raise ValueError(f"image: expected one pixel or more; got shape {np.shape(given)}")
+    n_pixels = array.shape[0] * array.shape[1]
+    each = _BYTES["small" if longest is not None and array.shape[2] in (1, 3) else "whole"]
+    room_for("image", f"a picture of {n_pixels:,} pixels", each * n_pixels, "make it smaller")
     white = _white(array)
     full_size = (int(array.shape[0]), int(array.shape[1]))
     if array.shape[2] in (1, 3):

@@ -13,6 +13,7 @@ from hypermodes.executors import executor_of
 from hypermodes.files import as_path, make_folder, write_csv
 from hypermodes.images import shrink
 from hypermodes.matrices import unmasked
+from hypermodes.memory import room_for
 from hypermodes.progress import Progress, tracker
 from hypermodes.result import counted
 from hypermodes.scalars import whole_number
@@ -23,6 +24,7 @@ from hypermodes.shapes.silhouettes import Silhouette, read_silhouettes
 from hypermodes.tree import check_count
 
 MOST = 20_000  # shapes: their table of distances has 1.6 GB
+_BYTES_A_PAIR = 112  # of memory, until groups are found in the table
 THUMBNAIL = 96  # pixels of the longer side of the small masks that are kept to be shown
 
 
@@ -138,6 +140,12 @@ def group_shapes(
         given = read_silhouettes(shapes) if isinstance(shapes, str | os.PathLike) else _masks(shapes)
         if not 2 <= len(given) <= MOST:
             raise ValueError(f"shapes: expected 2 silhouettes or more, {MOST:,} at most; got {len(given):,}")
+        room_for(
+            "shapes",
+            f"distances of {len(given):,} silhouettes",
+            _BYTES_A_PAIR * float(len(given)) ** 2,
+            "give fewer",
+        )
         if cache is not None:
             make_folder(as_path("cache", cache), "cache")
         names, contexts, thumbnails = _described(given, len(given), progress)

@@ -26,6 +26,7 @@ def test_mutated_files_are_read_as_a_plain_parser_reads_them_or_refused_in_one_l
         ("parquet", 17839),
         ("points.tsv", 172689),
         ("hmetis", 176015),
+        ("folder", 328580),
     ],
 )
 def test_what_was_once_read_wrongly(kind, number, tmp_path):

@@ -11,6 +11,8 @@ from hypermodes._kernels.faces import EQUAL, INNER, OPTIONS, density_of, refresh
 from hypermodes._kernels.shifting import DUST, dense_face, members, payoffs
 from hypermodes._kernels.tied import kinds_of_ties, spread_over_kinds
 
+NEAR = 10.0  # times √tol, of the largest: shares that a climb, which stops at √tol, may leave on a flat face
+
 
 @njit(**INNER)
 def factor(form, order, limit):
@@ -108,6 +110,38 @@ def _uphill(form, order, rank, slopes, move, limit):
 
 
 @njit(**INNER)
+def _to_near_border(form, order, rank, inside, p, move, tol):
+    """A flat move that takes the smallest share down, if it is so small that no climb has settled it."""
+    m = order.size  # and one more member, who answers all moves
+    low, largest = m, p[inside[m]]
+    least = largest
+    for k in range(m):
+        share = p[inside[order[k]]]
+        largest = max(largest, share)
+        if share < least:
+            low, least = k, share
+    if least > NEAR * np.sqrt(tol) * largest:
+        return False
+    flat, most = np.empty(m), 1e-9
+    for i in range(rank, m):
+        drift = -1.0
+        for k in range(m):
+            flat[k] = 1.0 if k == i else 0.0
+        for k in range(rank - 1, -1, -1):  # the leading part follows, as in `_uphill`
+            value = -form[i, k]
+            for j in range(k + 1, rank):
+                value -= form[j, k] * flat[j]
+            flat[k] = value / form[k, k]
+            drift -= flat[k]
+        change = drift if low == m else flat[low]
+        if abs(change) > most:
+            most = abs(change)
+            for k in range(m):
+                move[k] = -flat[k] if change > 0.0 else flat[k]
+    return most > 1e-9
+
+
+@njit(**INNER)
 def tangent_form(face, inside, m, form):
     """-M on the moves e_k - e_last of a support: positive definite where F is strictly concave."""
     last = inside[m - 1]
@@ -145,7 +179,7 @@ def settle_any(face, p, payoff, tol):
             slopes[a] = payoff[inside[order[a]]] - payoff[last]
         for a in range(m):
             spread = max(spread, abs(payoff[inside[a]] - value))
-        to_border = False
+        to_border = is_flat = False
         if rank < m - 1:
             leading = np.empty(m - 1)
             for k in range(m - 1):
@@ -156,14 +190,17 @@ def settle_any(face, p, payoff, tol):
                     amount -= form[k, j] * leading[j]
                 leading[k] = amount / form[k, k]
             to_border = _uphill(form, order, rank, leading, move, limit)
-        if to_border:
+            is_flat = not to_border and spread <= limit
+            if is_flat:
+                to_border = _to_near_border(form, order, rank, inside, p, move, tol)
+        if to_border and not is_flat:
             slope = 0.0
             for a in range(m - 1):
                 slope += slopes[a] * move[a]
             if slope < 0.0:
                 for a in range(m - 1):
                     move[a] = -move[a]
-        else:
+        elif not to_border:
             for a in range(rank):
                 move[a] = slopes[a]
             solve_factored(form, rank, move)

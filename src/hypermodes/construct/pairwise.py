@@ -8,10 +8,12 @@ import scipy.sparse as sp
 
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import given_matrix
+from hypermodes.memory import room_for
 from hypermodes.scalars import whole_number
 
 KINDS = ("similarity", "distance")
 SCALE = 7  # the neighbour whose distance is the scale around an item
+_BYTES = {"dense": 100, "sparse": 200}  # of memory for each number that is given
 ASYMMETRY = 1e-6  # of the largest entry: what rounding may do to a symmetric matrix
 
 
@@ -152,6 +154,9 @@ def _checked(given: Any) -> Any:
         )
     if array.shape[0] < 2:
         raise ValueError(f"affinity: expected two items or more; got {array.shape[0]}")
+    held = array.nnz if sp.issparse(array) else array.shape[0] ** 2
+    each = _BYTES["sparse" if sp.issparse(array) else "dense"]
+    room_for("affinity", f"{held:,} numbers", each * float(held), "give a sparse matrix of fewer")
     if sp.issparse(array):
         matrix: Any = sp.csr_array(array, dtype=np.float64, copy=True)
         matrix.sum_duplicates()

@@ -31,6 +31,7 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour, marker, line
     "hdbscan_2_percent": ("#fab005", "*", ":"),
     "dbscan": ("#868e96", "p", ":"),
     "spectral": ("#212529", "h", ":"),
+    "spectral_nearest": ("#868e96", "H", "--"),
     "fast_hdbscan_2_percent": ("#c49a6c", "+", ":"),
     # shapes
     "hypergraph_shift_told": ("#f783ac", "o", "-."),

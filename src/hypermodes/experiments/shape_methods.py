@@ -120,11 +120,17 @@ def _graph_shift(items: Items, n_classes: int) -> np.ndarray:
     return graph_shift(items.nearest_pairs).labels
 
 
-def _spectral(items: Items, n_classes: int) -> np.ndarray:
+def _spectral(affinity: np.ndarray | sp.csr_array, n_classes: int) -> np.ndarray:
     model = SpectralClustering(n_classes, affinity="precomputed", random_state=0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Graph is not fully connected", category=UserWarning)
-        return model.fit_predict(items.affinity)
+        return model.fit_predict(affinity)
+
+
+def _spectral_nearest(items: Items, n_classes: int) -> np.ndarray:
+    pairs = items.nearest_pairs
+    parts = (pairs.data, pairs.indices.astype(np.int32), pairs.indptr.astype(np.int32))
+    return _spectral(sp.csr_array(parts, shape=pairs.shape), n_classes)  # longer numbers are refused
 
 
 def _affinity_propagation(items: Items, n_classes: int) -> np.ndarray:
@@ -150,6 +156,11 @@ METHODS: dict[str, Method] = {
     "ehc": Method("EHC", PAPER, _ehc),
     "affinity_propagation": Method("affinity propagation", LIBRARY, _affinity_propagation),
     "hdbscan": Method("HDBSCAN", LIBRARY, _hdbscan),
-    "spectral": Method("spectral clustering (told K)", LIBRARY, _spectral, told=True),
+    "spectral": Method(
+        "spectral clustering (told K)", LIBRARY, lambda items, k: _spectral(items.affinity, k), told=True
+    ),
+    "spectral_nearest": Method(
+        "spectral clustering, 10 nearest (told K)", LIBRARY, _spectral_nearest, told=True
+    ),
 }
 """From distances to labels, by name."""

@@ -8,7 +8,7 @@ import numpy as np
 from hypermodes.construct.correspondences import (
     Candidates,
     Features,
-    candidate_pairs,
+    check_candidates,
     check_count,
     check_positive,
 )
@@ -92,7 +92,7 @@ def _repeated(
     left: Features, right: Features, max_groups: int, options: dict[str, Any]
 ) -> tuple[Matching, ...]:
     """Match, set the matched points aside, and match again."""
-    whole = candidate_pairs(left, right, options.get("per_point"))
+    check_candidates(left, right, options.get("per_point"))
     rest = [np.arange(len(left)), np.arange(len(right))]
     groups: list[Matching] = []
     while len(groups) < max_groups and min(map(len, rest)) >= 3:
@@ -115,7 +115,7 @@ def _repeated(
                 unmatched_right=np.setdiff1d(np.arange(len(right)), pairs[:, 1]),
                 candidates=replace(found.candidates, pairs=np.column_stack(
                     [rest[k][found.candidates.pairs[:, k]] for k in (0, 1)]
-                ), n_left=whole.n_left, n_right=whole.n_right),
+                ), n_left=len(left), n_right=len(right)),
             )
         )  # fmt: skip
         rest = [np.setdiff1d(keep, pairs[:, k]) for k, keep in enumerate(rest)]

@@ -13,6 +13,8 @@ from hypermodes.construct.correspondences import (
     check_candidates,
     check_count,
     checked_affinity,
+    room_for_points,
+    usual_per_point,
 )
 from hypermodes.construct.standard_form import StandardForm
 from hypermodes.matching.by_affinity import FEW, found_by_affinity
@@ -54,7 +56,9 @@ def match(
         How many pairs are wanted: the best ones, filled up where fewer can be told to belong together. If
         None, as many as go together with the core.
     per_point : int, optional
-        Consider only so many candidates a point, the most alike by descriptors; see `candidate_pairs`.
+        Consider only so many candidates a point, the most alike by descriptors; see `candidate_pairs`. If
+        None, all of up to 10,000 pairs of points; of more, if there are descriptors, as many a point as make
+        10,000 in all, and at least one. Time and memory go with the square of the candidates.
     **options
         Of `pairwise_affinity`: what is compared, and how exactly. By default displacements are, exact to
         n^(-1/4) mean lengths for n points a side; with ``length`` or ``direction`` given, or
@@ -86,6 +90,9 @@ def match(
     any_turn = bool(options.get("rotation_invariant"))
     any_scale = bool(options.get("scale_invariant", True))
     check_candidates(left, right, per_point)
+    room_for_points(left, right)
+    if per_point is None:
+        per_point = usual_per_point(left, right)
     form = StandardForm.of(left, right, any_scale=any_scale, any_turn=any_turn)
     if not any_turn and not {"length", "direction"} & options.keys():
         options = {"displacement": usual_displacement(form.first, form.second), **options}

@@ -9,11 +9,13 @@ from hypermodes.construct.correspondences.affinity import check_affinity_options
 from hypermodes.construct.correspondences.affinity import checked_affinity as checked_affinity
 from hypermodes.construct.correspondences.affinity import likeness as likeness
 from hypermodes.construct.correspondences.affinity import pairwise_affinity as pairwise_affinity
+from hypermodes.construct.correspondences.affinity import room_for_points as room_for_points
 from hypermodes.construct.correspondences.arguments import check_count as check_count
 from hypermodes.construct.correspondences.arguments import check_positive as check_positive
 from hypermodes.construct.correspondences.candidates import Candidates as Candidates
 from hypermodes.construct.correspondences.candidates import candidate_pairs as candidate_pairs
 from hypermodes.construct.correspondences.candidates import check_candidates as check_candidates
+from hypermodes.construct.correspondences.candidates import usual_per_point as usual_per_point
 from hypermodes.construct.correspondences.features import Features as Features
 from hypermodes.construct.correspondences.hypergraphs import (
     correspondence_hypergraph as correspondence_hypergraph,

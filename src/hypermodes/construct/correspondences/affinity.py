@@ -11,7 +11,12 @@ from hypermodes.construct.correspondences.arguments import check_positive
 from hypermodes.construct.correspondences.candidates import Candidates
 from hypermodes.construct.correspondences.features import Features
 from hypermodes.construct.correspondences.lengths import mean_length
+from hypermodes.memory import room_for
 
+_A_PAIR_OF_POINTS = 40  # bytes: of one side, for its lengths and directions
+_AN_ENTRY = 40  # bytes, while they are found and mirrored
+_A_DENSE_ENTRY = 88  # bytes, until an affinity that is given is checked and sparse
+_SAMPLE = 512  # candidates looked at to see how many go together
 _MOST_AT_ONCE = 1 << 22  # entries to make room for before any is known; what is not written to costs nothing
 
 
@@ -85,6 +90,7 @@ def pairwise_affinity(
     )  # fmt: skip
     from hypermodes._kernels.consistency import alike_displacements, consistent_pairs, mirror
 
+    room_for_points(left, right)
     extents = [float(np.ptp(side.points, axis=0).max()) for side in (left, right)]
     if not scale_invariant:
         extents = [max(extents)] * 2
@@ -112,24 +118,52 @@ def pairwise_affinity(
     by_scale, limit = float(scale) ** -2 if scaled else 0.0, -float(np.log(smallest))
     ends_of = np.ascontiguousarray(candidates.left), np.ascontiguousarray(candidates.right)
     n = len(candidates)
-    room = _room(max(32 * n, min(n * (n + 1) // 2, _MOST_AT_ONCE)))
     if displacement is None:
-        ends, columns, values = consistent_pairs(
-            (lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]), *ends_of, own, log_ratio,
-            (float(length) ** -2, float(by_turn), by_scale), float(period), not rotation_invariant, limit,
-            *room,
-        )  # fmt: skip
+        sides = lengths[0] / units[0], turns[0], lengths[1] / units[1], turns[1]
+        precisions = float(length) ** -2, float(by_turn), by_scale
+
+        def entries(of: np.ndarray | slice, room: tuple[np.ndarray, np.ndarray]) -> Any:
+            return consistent_pairs(
+                sides, ends_of[0][of], ends_of[1][of], own[of], log_ratio[of], precisions, float(period),
+                not rotation_invariant, limit, *room,
+            )  # fmt: skip
+
     else:
         x, y = _displacements(left, right, candidates, [e * u for e, u in zip(extents, units, strict=True)])
-        ends, columns, values = alike_displacements(
-            x, y, *ends_of, own, log_ratio, (float(displacement) ** -2, by_scale), limit, *room
+
+        def entries(of: np.ndarray | slice, room: tuple[np.ndarray, np.ndarray]) -> Any:
+            return alike_displacements(
+                x[of], y[of], ends_of[0][of], ends_of[1][of], own[of], log_ratio[of],
+                (float(displacement) ** -2, by_scale), limit, *room,
+            )  # fmt: skip
+
+    if n > _SAMPLE:
+        some = np.arange(_SAMPLE) * n // _SAMPLE
+        found = entries(some, _room(_SAMPLE**2))[1].size
+        room_for(
+            "candidates",
+            f"the affinity of {n:,} of them",
+            _AN_ENTRY * 2 * (found + 1) * (n / _SAMPLE) ** 2,
+            "give fewer, such as those of per_point= with descriptors",
         )
+    ends, columns, values = entries(slice(None), _room(max(32 * n, min(n * (n + 1) // 2, _MOST_AT_ONCE))))
     np.exp(np.negative(values, out=values), out=values)
     all_columns, all_values = _room(2 * columns.size)
     ends = mirror(ends, columns, values, all_columns, all_values)
     if ends[-1] < 2**31:
         ends = ends.astype(np.int32)  # as the columns are: scipy would widen those
     return sp.csr_array((all_values, all_columns, ends), shape=(n, n))
+
+
+def room_for_points(left: Features, right: Features) -> None:
+    """Refuse sides with more points than there is memory for their lengths and directions."""
+    n_left, n_right = len(left), len(right)
+    room_for(
+        "left, right",
+        f"lengths between {n_left:,} and {n_right:,} points",
+        _A_PAIR_OF_POINTS * (float(n_left) ** 2 + float(n_right) ** 2),
+        "give fewer points",
+    )
 
 
 def likeness(
@@ -179,6 +213,9 @@ def checked_affinity(candidates: Candidates, affinity: Any) -> sp.csr_array:
     """Check an affinity of candidates once: its size, symmetry and sign; what is in conflict becomes 0."""
     if not isinstance(candidates, Candidates):
         raise TypeError(f"candidates: expected Candidates; got a {type(candidates).__name__}")
+    if not sp.issparse(affinity):
+        n = len(candidates)
+        room_for("affinity", f"{n:,} x {n:,} numbers", _A_DENSE_ENTRY * float(n) ** 2, "give it sparse")
     try:
         matrix = sp.csr_array(MatrixAffinity(affinity).values)
     except ValueError as error:

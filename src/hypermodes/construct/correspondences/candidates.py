@@ -8,8 +8,12 @@ import numpy as np
 from hypermodes.construct.correspondences.arguments import check_count, numbers
 from hypermodes.construct.correspondences.features import Features
 from hypermodes.matrices import given_array
+from hypermodes.memory import room_for
 from hypermodes.scalars import whole_number
 
+ENOUGH = 10_000
+"""Candidates that `match` looks at, about, where descriptors say which and nobody says how many."""
+_BYTES = {"all": 112, "described": 128, "chosen": 20}  # of memory for each pair of points, by what is wanted
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -103,6 +107,14 @@ def candidate_pairs(left: Any, right: Any, per_point: int | None = None) -> Cand
     left, right = Features.of("left", left), Features.of("right", right)
     n_left, n_right = len(left), len(right)
     check_candidates(left, right, per_point)
+    described = left.descriptors is not None and right.descriptors is not None
+    wanted = "all" if not described else "described" if per_point is None else "chosen"
+    room_for(
+        "left, right",
+        f"{n_left * n_right:,} pairs of {n_left:,} and {n_right:,} points",
+        _BYTES[wanted] * n_left * n_right,
+        "give fewer points" + ", or per_point=" * (wanted == "described"),
+    )
     if left.descriptors is None or right.descriptors is None:
         pairs = np.indices((n_left, n_right)).reshape(2, -1).T
         return Candidates(pairs, np.ones(len(pairs)), n_left, n_right)
@@ -112,7 +124,7 @@ def candidate_pairs(left: Any, right: Any, per_point: int | None = None) -> Cand
     unit = float(np.median(np.concatenate((distances.min(axis=0), distances.min(axis=1)))))
     if unit == 0:  # most have an exact twin: then what differs at all is measured by the rest
         unit = float(distances.mean()) or 1.0
-    wanted = np.ones(distances.shape, dtype=bool)
+    is_wanted = np.ones(distances.shape, dtype=bool)
     if per_point is not None:
         farthest = [
             np.partition(distances, min(per_point, distances.shape[axis]) - 1, axis=axis).take(
@@ -120,10 +132,22 @@ def candidate_pairs(left: Any, right: Any, per_point: int | None = None) -> Cand
             )
             for axis in (0, 1)
         ]
-        wanted = (distances <= farthest[0]) | (distances <= farthest[1])
-    pairs = np.argwhere(wanted)
-    similarity = np.exp(-0.5 * (distances[wanted] / unit) ** 2)
+        is_wanted = (distances <= farthest[0]) | (distances <= farthest[1])
+    pairs = np.argwhere(is_wanted)
+    similarity = np.exp(-0.5 * (distances[is_wanted] / unit) ** 2)
     return Candidates(pairs, np.maximum(similarity, _TINY), n_left, n_right)
+
+
+def usual_per_point(left: Features, right: Features) -> int | None:
+    """How many candidates a point `match` looks at: all where there are no descriptors, or few points.
+
+    Time and memory go with the square of the candidates. So of more than 10,000 pairs of points, each point
+    brings that many which make 10,000 together; at least one.
+    """
+    n_left, n_right = len(left), len(right)
+    if left.descriptors is None or right.descriptors is None or n_left * n_right <= ENOUGH:
+        return None
+    return max(1, ENOUGH // (n_left + n_right))
 
 
 def check_candidates(left: Features, right: Features, per_point: Any) -> None:
