@@ -1,11 +1,9 @@
 """Results to report on: small, and each of another kind."""
 
-from types import SimpleNamespace
-
-import numpy as np
-import scipy.sparse as sp
+from dataclasses import fields
 
 import hypermodes as hm
+from hypermodes.cluster import HypergraphClusters
 from hypermodes.datasets import five_crescents
 
 HOSTILE = (
@@ -44,39 +42,19 @@ def hostile_modes():
 
 def crescents(n=200):
     points = five_crescents(n, outliers=0.2, noise=1.0, rng=1).points
-    return hm.cluster_points(points), points
+    return hm.cluster(points), points
 
 
-class StubGroups(SimpleNamespace):
-    """What `report` asks of groups, made by hand."""
+class LastWithoutMode(HypergraphClusters):
+    """Clusters the last of which has no mode."""
+
+    def modes(self, **how):
+        return (*super().modes(**how)[:-1], None)
 
 
-def groups(n_groups=3, tree=False):
-    hypergraph = meetings(n_groups or 1)
+def communities(n_groups=3):
+    """Clusters of people who meet in groups, the last without a mode."""
     if not n_groups:
-        none = {"edge_labels": np.full(5, -1), "vertex_labels": np.full(5, -1), "leaves": np.full(5, -1)}
-        return StubGroups(
-            hypergraph=hypergraph,
-            n_clusters=0,
-            memberships=sp.csr_array((5, 0)),
-            modes=lambda **_: (),
-            tree=None,
-            **none,
-        )
-    edge_labels = np.repeat(np.arange(n_groups), 5)
-    touch = sp.csr_array(hypergraph.incidence @ sp.csc_array(np.eye(n_groups)[edge_labels]))
-    total = np.asarray(touch.sum(axis=1))
-    memberships = sp.csr_array(touch.multiply(1 / total[:, None]))
-    modes = hm.find_modes(hypergraph)
-    cores = tuple(modes.mode_of(hypergraph.labels[5 * k]) for k in range(n_groups))
-    grown = None
-    if tree:
-        from hypermodes.tree import Links
-
-        chain = np.arange(n_groups - 1)
-        grown = hm.ModeTree.grow(Links(chain, chain + 1, 1.0 / (chain + 1)), np.ones(n_groups))
-    labels = memberships.toarray().argmax(axis=1)
-    return StubGroups(
-        hypergraph=hypergraph, n_clusters=n_groups, edge_labels=edge_labels, vertex_labels=labels,
-        memberships=memberships, modes=lambda **_: (*cores[:-1], None), tree=grown, leaves=labels,
-    )  # fmt: skip
+        return hm.cluster(hm.Hypergraph.from_edges([[1, 2], [3, 4]]))
+    found = hm.cluster(meetings(n_groups), n_groups)
+    return LastWithoutMode(**{field.name: getattr(found, field.name) for field in fields(found)})

@@ -21,12 +21,12 @@ def shown(sizes, outliers=0, masks=None):
     labels = np.concatenate((np.repeat(np.arange(len(sizes)), sizes), np.full(outliers, -1))).astype(np.int64)
     ends = np.cumsum(sizes, dtype=np.int64) - 1
     strength = np.where(labels < 0, 0.0, np.linspace(0.2, 0.9, labels.size))
-    groups = SimpleNamespace(
-        labels=labels, probabilities=strength, representatives=lambda **_: ends, n_groups=len(sizes)
+    clusters = SimpleNamespace(
+        labels=labels, probabilities=strength, representatives=lambda **_: ends, n_clusters=len(sizes)
     )
     masks = [np.ones((10, 10), dtype=bool)] * labels.size if masks is None else masks
     names = tuple(f"{k}.png" for k in range(labels.size))
-    return ShapeGroups(names, groups, np.zeros((labels.size, labels.size)), tuple(masks))
+    return ShapeGroups(names, clusters, np.zeros((labels.size, labels.size)), tuple(masks))
 
 
 def middle(page, row, column):

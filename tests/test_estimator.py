@@ -101,7 +101,7 @@ def test_it_says_what_cluster_points_says(options):
     np.testing.assert_array_equal(model.outlier_scores_, found.outlier_scores)
     assert model.n_clusters_ == found.n_clusters
     assert model.n_features_in_ == 2
-    assert model.tree_ is model.clustering_.tree
+    assert model.tree_ is model.clusters_.tree
     assert len(model.modes_) == model.n_clusters_
     new = POINTS[:50] + 0.01
     np.testing.assert_array_equal(model.predict(new), found.predict(new))
@@ -134,7 +134,7 @@ def test_fit_predict_and_predict_and_fitting_again_agree(options):
 def test_labels_may_be_written_to():
     model = HypergraphShift().fit(POINTS)
     model.labels_[0] = 7
-    assert model.clustering_.labels[0] != 7
+    assert model.clusters_.labels[0] != 7
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4, -1])
@@ -176,7 +176,7 @@ def test_points_of_one_mode_are_one_cluster():
     for c, mode in enumerate(model.modes_):
         assert mode.status is Status.CERTIFIED
         start = int(np.flatnonzero(model.labels_ == c)[0])
-        around = model.clustering_.neighbourhoods
+        around = model.clusters_.neighbourhoods
         alone = Seeker(around.hypergraph).around(int(around.place[start]))
         np.testing.assert_allclose(alone.density, mode.density, rtol=1e-9)
 

@@ -176,16 +176,16 @@ def test_joblib_gives_the_same_by_a_backend_that_gives_lists(hypergraph, expecte
     assert_same(hm.ModeSet.load(tmp_path / "modes.npz", hypergraph), expected)
 
 
-def test_groups_and_estimators_take_a_client():
+def test_clusters_and_estimators_take_a_client():
     joblib = pytest.importorskip("joblib")
     points = five_crescents(150).points
     hypergraph = hm.knn_hypergraph(points, 5)
     with joblib.parallel_config(backend="threading", n_jobs=2):
         ours = hm.cluster(hypergraph, client="joblib")
         model = hm.HypergraphShift(selection="modes", client="joblib").fit(points)
-        clustering = hm.cluster_points(points, client="joblib")
+        clusters = hm.cluster(points, client="joblib")
     np.testing.assert_array_equal(ours.edge_labels, hm.cluster(hypergraph).edge_labels)
-    assert clustering.probabilities.tobytes() == hm.cluster_points(points).probabilities.tobytes()
+    assert clusters.probabilities.tobytes() == hm.cluster(points).probabilities.tobytes()
     np.testing.assert_array_equal(model.labels_, hm.HypergraphShift(selection="modes").fit(points).labels_)
 
 
@@ -196,7 +196,7 @@ def test_what_is_no_client_is_refused(hypergraph, client):
     with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
         hm.find_modes(hypergraph, client=client)
     with pytest.raises(ValueError, match=r"client: expected a dask\.distributed\.Client"):
-        hm.cluster_points(np.eye(9), client=client)
+        hm.cluster(np.eye(9), client=client)
 
 
 def test_a_client_needs_the_compiled_rules(hypergraph):
@@ -288,7 +288,7 @@ UNSENT = (
 def test_a_metric_that_cannot_be_sent_is_one_line(client):
     points = np.random.default_rng(0).random((60, 2))
     with pytest.raises(ValueError, match=UNSENT) as told:
-        hm.cluster_points(points, metric=unpicklable_metric(), client=client)
+        hm.cluster(points, metric=unpicklable_metric(), client=client)
     assert "'_thread.lock' object" in str(told.value)
 
 
@@ -297,7 +297,7 @@ def test_a_metric_that_joblib_cannot_send_is_one_line(backend):
     joblib = pytest.importorskip("joblib")
     points = np.random.default_rng(0).random((60, 2))
     with joblib.parallel_config(backend, n_jobs=2), pytest.raises(ValueError, match=UNSENT):
-        hm.cluster_points(points, metric=unpicklable_metric(), client="joblib")
+        hm.cluster(points, metric=unpicklable_metric(), client="joblib")
 
 
 def test_a_local_cluster_is_reached_from_this_machine_alone(client):
@@ -461,8 +461,8 @@ def test_a_metric_may_speak_of_the_package(client):
     def metric(one, other):
         return float(np.abs(one - other).sum()) if hm.__version__ else np.nan
 
-    ours = hm.cluster_points(points, metric=metric, client=client)
-    assert ours.labels.tobytes() == hm.cluster_points(points, metric=metric).labels.tobytes()
+    ours = hm.cluster(points, metric=metric, client=client)
+    assert ours.labels.tobytes() == hm.cluster(points, metric=metric).labels.tobytes()
 
 
 def test_a_worker_that_hangs_at_the_end_holds_nobody_up(client, hypergraph, expected, monkeypatch):
@@ -1156,7 +1156,7 @@ def everything_that_takes_a_client(hypergraph, client):
     discs = [np.hypot(*np.indices((9, 9)) - 4) < radius for radius in (2, 3, 4)]
     yield lambda: hm.find_modes(hypergraph, client=client)
     yield lambda: hm.cluster(hypergraph, client=client)
-    yield lambda: hm.cluster_points(np.random.default_rng(0).random((50, 2)), client=client)
+    yield lambda: hm.cluster(np.random.default_rng(0).random((50, 2)), client=client)
     yield lambda: hm.group_shapes(discs, 2, client=client)
 
 
@@ -1166,8 +1166,8 @@ def test_a_client_that_is_closed_is_named_before_any_work_is_done(cluster, hyper
     closed.close()
     for name in (
         "modes.Prepared",
-        "groups.connected_ties",
-        "clustering.Neighbourhoods",
+        "layout.ties.connected_ties",
+        "cluster.api.Neighbourhoods",
         "shape_groups._masks",
     ):
         monkeypatch.setattr(f"hypermodes.{name}", None)

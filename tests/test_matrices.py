@@ -33,9 +33,8 @@ def in_a_writer(tmp_path, matrix):
 MATRICES = {
     "incidence": hm.Hypergraph.from_incidence,
     "values": hm.MatrixAffinity,
-    "affinity": hm.group_affinity,
-    "points": lambda given: hm.cluster_points(given, metric="precomputed"),
-    "points ": hm.cluster_points,
+    "points": lambda given: hm.cluster(given, metric="precomputed"),
+    "points ": hm.cluster,
     "X": lambda given: hm.HypergraphShift().fit(given),
 }
 

@@ -14,13 +14,14 @@ from hypermodes.threads import workers
 POINTS = np.random.default_rng(0).random((30, 2))
 H = hm.Hypergraph.from_edges([[1, 2, 3], [2, 3, 4], [1, 3, 4], [5, 6], [6, 7]])
 MODES = hm.find_modes(H)
+MASKS = [np.ones((9, 9 + i), bool) for i in range(3)]
 SQUARE = np.arange(16.0).reshape(4, 4) % 7
 
 WHOLE = {
     "max_rounds": [lambda x: hm.find_modes(H, max_rounds=x), lambda x: hm.shift(H, 0, max_rounds=x)],
     "n_jobs": [lambda x: hm.find_modes(H, n_jobs=x)],
-    "n_clusters": [lambda x: hm.cluster(H, n_clusters=x), lambda x: hm.cluster_points(POINTS, n_clusters=x)],
-    "n_neighbors": [lambda x: hm.cluster_points(POINTS, n_neighbors=x)],
+    "n_clusters": [lambda x: hm.cluster(H, n_clusters=x), lambda x: hm.cluster(POINTS, n_clusters=x)],
+    "n_neighbors": [lambda x: hm.cluster(POINTS, n_neighbors=x)],
     "k": [
         MODES.distinct,
         lambda x: hm.knn_hypergraph(POINTS, x),
@@ -30,7 +31,7 @@ WHOLE = {
     "max_support": [lambda x: hm.Voting(max_support=x)],
     "max_steps": [lambda x: hm.Replicator(max_steps=x), lambda x: hm.InfectionImmunization(max_steps=x)],
     "warm_up": [lambda x: hm.InfectionImmunization(warm_up=x)],
-    "n_groups": [lambda x: hm.group_affinity(SQUARE + SQUARE.T, n_groups=x)],
+    "n_groups": [lambda x: hm.group_shapes(MASKS, n_groups=x)],
     "n_samples": [five_crescents],
 }
 REAL = {
@@ -39,7 +40,7 @@ REAL = {
         lambda x: hm.Replicator(tol=x),
         lambda x: hm.Seeker(H, tol=x),
     ],
-    "threshold": [lambda x: hm.cluster(H, threshold=x), lambda x: hm.cluster_points(POINTS, threshold=x)],
+    "threshold": [lambda x: hm.cluster(H, threshold=x), lambda x: hm.cluster(POINTS, threshold=x)],
     "outliers": [lambda x: five_crescents(10, outliers=x)],
     "noise": [lambda x: five_crescents(10, noise=x)],
 }
@@ -79,7 +80,7 @@ def test_as_large_as_numbers_may_be():
     """Larger than there are things to count: as many as there are."""
     few = hm.find_modes(H, max_rounds=MOST, expansion=hm.Voting(admit=MOST, max_support=MOST), n_jobs=MOST)
     assert few.edge_mode.tolist() == MODES.edge_mode.tolist()
-    assert hm.cluster_points(POINTS, n_clusters=MOST).n_clusters <= len(POINTS)
+    assert hm.cluster(POINTS, n_clusters=MOST).n_clusters <= len(POINTS)
     assert MODES.distinct(MOST) == MODES.distinct(len(MODES))
     assert workers(-MOST) == 1
 

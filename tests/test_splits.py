@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hypermodes.clustering import cluster_points
+from hypermodes.cluster import cluster
 from hypermodes.datasets import five_crescents
 from hypermodes.splits import clearly_apart, clearness, typical_size
 
@@ -14,7 +14,7 @@ few = settings(max_examples=15, deadline=None)
 
 def a_level(seed, smallest=5.0):
     points = five_crescents(150, outliers=0.2, noise=4.0, rng=seed).points
-    found = cluster_points(np.vstack((points, points[::3])))
+    found = cluster(np.vstack((points, points[::3])))
     return found.tree, found.tree.at(smallest), found.neighbourhoods
 
 

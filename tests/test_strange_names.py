@@ -78,9 +78,9 @@ def test_reports_escape_what_they_cannot_hold(tmp_path):
 
 
 def test_names_of_silhouettes_are_escaped(tmp_path):
-    groups = hm.group_affinity(np.array([[0, 1.0], [1.0, 0]]), n_neighbors=1)
+    found = hm.cluster(np.array([[0, 1.0], [1.0, 0]]), metric="precomputed")
     masks = (np.ones((2, 2), bool),) * 2
-    ShapeGroups((HALF, "b"), groups, np.zeros((2, 2), np.float32), masks).save_csv(tmp_path / "shapes.csv")
+    ShapeGroups((HALF, "b"), found, np.zeros((2, 2), np.float32), masks).save_csv(tmp_path / "shapes.csv")
     assert ESCAPED in (tmp_path / "shapes.csv").read_text("utf-8")
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from hypermodes import ModeTree
 from hypermodes._kernels import trees
-from hypermodes.tree import RUNG, WIDEST, Links, condense_tree
+from hypermodes.tree import RUNG, WIDEST, Condensed, Links, condense_tree
 from oracles import (
     adjusted_rand,
     antichains,
@@ -319,11 +319,17 @@ def test_the_ladder_goes_to_a_third_of_everything(case, lowest):
     assert ladder[-1] * RUNG > top * (1 - 1e-9)
 
 
+def of_all_sizes(tree, lowest, n_jobs=1):
+    """The medoid of the readings at every smallest size."""
+    groups = Condensed.of(tree, lowest, n_jobs)
+    return groups.medoid(groups.read_all(tree.ladder(lowest), trees.excess_of_mass, n_jobs), n_jobs)
+
+
 @given(linked_points(), st.sampled_from([0.25, 0.5, 1.0]))
-def test_the_automatic_level_is_the_medoid(case, lowest):
+def test_the_medoid_agrees_best_with_all_readings(case, lowest):
     tree = grown(*case)
     levels = [tree.at(smallest) for smallest in tree.ladder(lowest)]
-    found = tree.automatic(lowest)
+    found = of_all_sizes(tree, lowest)
     if len(levels) == 1:
         assert np.isnan(found.agreement)
         np.testing.assert_array_equal(found.labels, levels[0].labels)
@@ -371,7 +377,7 @@ def test_the_smallest_trees_can_be_read_in_every_way(n):
     for level in (
         tree.at(1.0),
         tree.at(4.0),
-        tree.automatic(4.0),
+        of_all_sizes(tree, 4.0),
         tree.into(1, 4.0),
         tree.into(5, 4.0),
         tree.above(0.5, 1.0),
@@ -387,7 +393,7 @@ def test_the_smallest_trees_can_be_read_in_every_way(n):
 def test_threads_change_nothing(n_jobs):
     tree = random_tree(300, seed=2)
     for one, other in (
-        (tree.automatic(4.0, n_jobs=1), tree.automatic(4.0, n_jobs=n_jobs)),
+        (of_all_sizes(tree, 4.0), of_all_sizes(tree, 4.0, n_jobs)),
         (tree.into(5, 4.0, n_jobs=1), tree.into(5, 4.0, n_jobs=n_jobs)),
     ):
         np.testing.assert_array_equal(one.labels, other.labels)
@@ -395,7 +401,7 @@ def test_threads_change_nothing(n_jobs):
 
 
 def test_a_level_prints_what_it_is():
-    text = repr(random_tree(50).automatic(4.0))
+    text = repr(of_all_sizes(random_tree(50), 4.0))
     assert text.startswith("Level(")
     assert "clusters of at least" in text
 
@@ -406,10 +412,10 @@ def test_a_level_prints_what_it_is():
         (lambda tree: tree.at(0.0), r"^smallest: expected a positive mass; got 0\.0"),
         (lambda tree: tree.at(float("nan")), "^smallest: expected a positive mass; got nan"),
         (lambda tree: tree.above(0.5, -1.0), r"^smallest: expected a positive mass; got -1\.0"),
-        (lambda tree: tree.automatic(0.0), r"^lowest: expected a positive mass; got 0\.0"),
+        (lambda tree: tree.ladder(0.0), r"^lowest: expected a positive mass; got 0\.0"),
         (lambda tree: tree.into(2, float("inf")), "^lowest: expected a positive mass; got inf"),
         (lambda tree: tree.into(0, 4.0), "^n_clusters: expected a positive whole number; got 0"),
-        (lambda tree: tree.automatic(4.0, n_jobs=0), "^n_jobs: expected a number of threads"),
+        (lambda tree: tree.into(2, 4.0, n_jobs=0), "^n_jobs: expected a number of threads"),
     ],
 )
 def test_bad_questions_get_one_clear_error(read, message):

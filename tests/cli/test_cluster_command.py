@@ -1,4 +1,4 @@
-"""`hypermodes cluster`: groups of hypergraphs, clusters of tables, and how the two are told apart."""
+"""`hypermodes cluster`: clusters of hypergraphs and of tables, and how the two are told apart."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ def test_clusters_of_a_table_come_with_their_ids(run, blobs, tmp_path):
     with open(tmp_path / "labels.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [f"p{k}" for k in range(120)]
-    expected = hm.cluster_points(hm.read_points(blobs).points)
+    expected = hm.cluster(hm.read_points(blobs).points)
     assert [int(row["cluster"]) for row in rows] == expected.labels.tolist()
     assert [float(row["probability"]) for row in rows] == expected.probabilities.tolist()
     assert run("cluster", blobs, "--out", "-")[1] == (tmp_path / "labels.csv").read_text()
@@ -26,7 +26,7 @@ def test_json_of_points(run, blobs):
     document = json.loads(run("cluster", blobs, "--json", "-k", "3")[1])
     assert list(document) == [
         "command", "version", "file", "kind", "points", "columns", "left_out", "n_clusters", "n_outliers",
-        "clusters", "labels",
+        "levels", "clusters", "labels",
     ]  # fmt: skip
     assert document["kind"] == "points"
     assert document["n_clusters"] == len(document["clusters"]) == 3
@@ -34,6 +34,8 @@ def test_json_of_points(run, blobs):
     inside = [row for row in document["labels"] if row["cluster"] >= 0]
     assert sum(one["size"] for one in document["clusters"]) == len(inside)
     assert document["clusters"][0]["mode"]["points"][0].startswith("p")
+    borders = hm.cluster(hm.read_points(blobs).points, 3).borders.tolist()
+    assert [one["border"] for one in document["clusters"]] == borders
 
 
 def test_options_of_points_reach_the_library(run, blobs):
@@ -41,15 +43,31 @@ def test_options_of_points_reach_the_library(run, blobs):
         return [row["cluster"] for row in json.loads(run("cluster", blobs, "--json", *options)[1])["labels"]]
 
     table = hm.read_points(blobs)
-    assert labels("-k", "2") == hm.cluster_points(table.points, 2).labels.tolist()
-    assert labels("--threshold", "0.5") == hm.cluster_points(table.points, threshold=0.5).labels.tolist()
-    assert (
-        labels("--metric", "manhattan") == hm.cluster_points(table.points, metric="manhattan").labels.tolist()
-    )
-    assert labels("--neighbors", "4") == hm.cluster_points(table.points, n_neighbors=4).labels.tolist()
-    assert labels("--scale") == hm.cluster_points(table.standardised().points).labels.tolist()
-    assert labels("--columns", "y") == hm.cluster_points(table.points[:, 1:]).labels.tolist()
+    assert labels("-k", "2") == hm.cluster(table.points, 2).labels.tolist()
+    assert labels("--threshold", "0.5") == hm.cluster(table.points, threshold=0.5).labels.tolist()
+    assert labels("--metric", "manhattan") == hm.cluster(table.points, metric="manhattan").labels.tolist()
+    assert labels("--neighbors", "4") == hm.cluster(table.points, n_neighbors=4).labels.tolist()
+    assert labels("--scale") == hm.cluster(table.standardised().points).labels.tolist()
+    assert labels("--columns", "y") == hm.cluster(table.points[:, 1:]).labels.tolist()
+    assert labels("--layout") == hm.cluster(table.points, layout=True).labels.tolist()
+    assert labels("--no-layout") == labels() == hm.cluster(table.points, layout=False).labels.tolist()
     assert min(labels("--outliers", "assign")) == 0
+
+
+def test_levels_that_stand_out_are_told_and_borders_shown(run, blobs):
+    for options, wanted in ((), {}), (("-k", "3"), {"n_clusters": 3}):
+        found = hm.cluster(hm.read_points(blobs).points, **wanted)
+        others = [str(one.n_clusters) for one in found.levels if not one.is_answer]
+        out = run("cluster", blobs, *options)[1]
+        said = [line for line in out.splitlines() if line.startswith("other levels: ")]
+        nouns = "cluster" if others == ["1"] else "clusters"
+        assert said == ([f"other levels: {', '.join(others)} {nouns}"] if others else [])
+        head = next(line for line in out.splitlines() if line.startswith("cluster "))
+        assert head.split()[:5] == ["cluster", "points", "share", "border", "density"]
+        document = json.loads(run("cluster", blobs, *options, "--json")[1])
+        told = [(one["n_clusters"], one["is_answer"]) for one in document["levels"]]
+        assert told == [(one.n_clusters, one.is_answer) for one in found.levels]
+    assert others, "what is asked for is not all that stands out"
 
 
 def test_the_report_of_points_is_written(run, blobs, tmp_path):
@@ -57,28 +75,29 @@ def test_the_report_of_points_is_written(run, blobs, tmp_path):
     assert (tmp_path / "page.html").stat().st_size > 1000
 
 
-def test_groups_of_a_hypergraph(run, meetings, tmp_path):
+def test_clusters_of_a_hypergraph(run, meetings, tmp_path):
     code, out, err = run(
-        "cluster", meetings, "-k", "2", "--out", tmp_path / "groups.csv", "--report", tmp_path / "g.html"
+        "cluster", meetings, "-k", "2", "--out", tmp_path / "clusters.csv", "--report", tmp_path / "g.html"
     )
     assert (code, err) == (0, "")
-    assert "2 groups" in out
+    assert "2 clusters" in out
     assert (tmp_path / "g.html").exists()
-    groups = hm.cluster(hm.read(meetings), 2)
-    with open(tmp_path / "groups.csv", newline="") as file:
+    found = hm.cluster(hm.read(meetings), 2)
+    with open(tmp_path / "clusters.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    vertices = {row["id"]: int(row["group"]) for row in rows if row["kind"] == "vertex"}
-    edges = {row["id"]: int(row["group"]) for row in rows if row["kind"] == "hyperedge"}
-    assert vertices == dict(zip(groups.hypergraph.vertices, groups.vertex_labels.tolist(), strict=True))
-    assert edges == dict(zip(groups.hypergraph.labels, groups.edge_labels.tolist(), strict=True))
+    vertices = {row["id"]: int(row["cluster"]) for row in rows if row["kind"] == "vertex"}
+    edges = {row["id"]: int(row["cluster"]) for row in rows if row["kind"] == "hyperedge"}
+    assert vertices == dict(zip(found.hypergraph.vertices, found.vertex_labels.tolist(), strict=True))
+    assert edges == dict(zip(found.hypergraph.labels, found.edge_labels.tolist(), strict=True))
     document = json.loads(run("cluster", meetings, "-k", "2", "--json", "--names", "name")[1])
     assert list(document) == [
-        "command", "version", "file", "kind", "hypergraph", "n_groups", "n_outliers", "groups", "vertices",
-        "hyperedges",
+        "command", "version", "file", "kind", "hypergraph", "n_clusters", "n_outliers", "levels", "clusters",
+        "vertices", "hyperedges",
     ]  # fmt: skip
-    assert {row["id"]: row["group"] for row in document["vertices"]} == vertices
+    assert {row["id"]: row["cluster"] for row in document["vertices"]} == vertices
     assert document["vertices"][0]["name"] == "Ann"
-    assert document["groups"][0]["mode"]["status"] == "CERTIFIED"
+    assert document["clusters"][0]["mode"]["status"] == "CERTIFIED"
+    assert [one["border"] for one in document["clusters"]] == found.borders.tolist()
 
 
 @pytest.mark.parametrize(
@@ -172,7 +191,10 @@ def test_bad_tables_end_in_one_line(fails, tmp_path, text, options, message):
 
 
 def test_options_of_points_are_refused_for_hypergraphs(fails, meetings):
-    assert "is read as a hypergraph" in fails("cluster", meetings, "--metric", "cosine")
+    for options in (("--metric", "cosine"), ("--layout",), ("--no-layout",)):
+        told = fails("cluster", meetings, *options)
+        assert "is read as a hypergraph" in told
+        assert options[0] in told
 
 
 def test_a_table_that_is_not_utf8_or_no_table_at_all(fails, tmp_path):
@@ -193,6 +215,6 @@ def test_labels_name_hyperedges_that_have_a_name(run, meetings):
     assert {one["id"]: one["name"] for one in document["hyperedges"]}["chess"] == "CHESS"
 
 
-def test_fewer_groups_than_asked_for_are_told(run, meetings):
+def test_fewer_clusters_than_asked_for_are_told(run, meetings):
     assert ", not 1,000: there are no more; in none: " in run("cluster", meetings, "-k", "1000")[1]
     assert "no more" not in run("cluster", meetings, "-k", "2")[1]

@@ -208,7 +208,7 @@ def test_counts_are_those_of_a_slow_look():
 
 def test_why_nothing_was_found_is_told(run, tmp_path):
     (tmp_path / "apart.csv").write_text("edge,vertex\na,1\na,2\nb,3\n")
-    for command, found in (("modes", "0 modes"), ("cluster", "0 groups")):
+    for command, found in (("modes", "0 modes"), ("cluster", "0 clusters")):
         code, out, err = run(command, tmp_path / "apart.csv")
         assert (code, err) == (0, "")
         assert found in out

@@ -58,7 +58,7 @@ def labels(table):
 def unchanged(folder):
     """Groups and probabilities of the flowers as they are."""
     found = group_shapes(folder)
-    return found.labels, found.groups.probabilities
+    return found.labels, found.clusters.probabilities
 
 
 def test_flowers_are_grouped_by_their_petals(table, folder):

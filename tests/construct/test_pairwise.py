@@ -1,16 +1,12 @@
-"""Hyperedges from affinities, against their formula; the groups that ties make, against a literal joining."""
+"""Hyperedges from affinities, against their formula, and clusters of numbers of any size."""
 
-from itertools import combinations
 from math import exp, log, sqrt
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import hypermodes as hm
-from hypermodes.affinity_groups import lift_tree, polished, ties_of
 from hypermodes.construct.pairwise import similarities
 
 
@@ -108,79 +104,11 @@ def test_similarities_are_symmetric_to_the_last_bit():
 
 def test_coincident_items_and_extreme_numbers():
     copies = np.repeat(np.repeat(cloud(2, 6), 9, axis=0), 9, axis=1)
-    groups = hm.group_affinity(copies, kind="distance")
-    assert np.unique(groups.assigned.reshape(6, 9), axis=1).shape[1] == 1, "copies are in one group"
+    found = hm.cluster(copies, metric="precomputed")
+    assert np.unique(found.assigned.reshape(6, 9), axis=1).shape[1] == 1, "copies are in one cluster"
     for unit in (1e-150, 1e150):
-        again = hm.group_affinity(copies * unit, kind="distance")
-        np.testing.assert_array_equal(again.labels, groups.labels)
-    assert hm.group_affinity(np.full((20, 20), 1.7e308)).n_groups == 1
-    assert hm.group_affinity(np.zeros((20, 20)), kind="distance").n_groups == 1
-    assert hm.group_affinity([[0, 1], [1, 0]]).labels.tolist() == [0, 0]
-
-
-def literal_joins(matrix):
-    """Lifts at which groups join, the largest first, from the definition."""
-    groups = [[i] for i in range(len(matrix))]
-    degree, lifts = matrix.sum(axis=1), []
-    while len(groups) > 1:
-        lift, a, b = max(
-            (
-                matrix[np.ix_(groups[a], groups[b])].sum() * degree.sum()
-                / (degree[groups[a]].sum() * degree[groups[b]].sum()),
-                a,
-                b,
-            )
-            for a, b in combinations(range(len(groups)), 2)
-        )  # fmt: skip
-        lifts.append(lift)
-        groups[a] += groups.pop(b)
-    return lifts
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_tree_joins_by_lift(seed):
-    hypergraph = hm.pairwise_hypergraph(cloud(seed, 16), 3, kind="distance")
-    ties = ties_of(hypergraph)
-    belongs = hypergraph.incidence.toarray()
-    np.testing.assert_allclose(ties.toarray(), belongs + belongs.T - 2 * np.eye(16), atol=1e-12)
-    tree = lift_tree(hypergraph, ties)
-    np.testing.assert_allclose(tree.heights, literal_joins(ties.toarray()), rtol=1e-9, atol=1e-12)
-
-
-def gained(matrix, labels, lift):
-    degree = matrix.sum(axis=1)
-    same = labels[:, None] == labels[None]
-    return (matrix * same).sum() - lift * (np.outer(degree, degree) * same).sum() / degree.sum()
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.floats(0.1, 4.0))
-def test_polishing_gains_and_keeps_all_groups(seed, lift):
-    rng = np.random.default_rng(seed)
-    matrix = ties_of(hm.pairwise_hypergraph(cloud(seed, 24), 4, kind="distance"))
-    labels = np.concatenate((np.arange(4), rng.integers(0, 4, 20)))
-    after = polished(matrix, labels, lift)
-    assert set(after) == set(range(4))
-    assert gained(matrix.toarray(), after, lift) >= gained(matrix.toarray(), labels, lift) - 1e-9
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000))
-def test_ties_in_whole_numbers_do_not_depend_on_the_order(seed):
-    rng = np.random.default_rng(seed)
-    similar = rng.integers(0, 4, (18, 18))
-    similar = np.triu(similar, 1) + np.triu(similar, 1).T
-    order = rng.permutation(18)
-    lifts = [
-        lift_tree(made, ties_of(made)).heights
-        for made in (hm.pairwise_hypergraph(similar), hm.pairwise_hypergraph(similar[np.ix_(order, order)]))
-    ]
-    np.testing.assert_allclose(*lifts, rtol=1e-9, atol=1e-12)
-
-
-def test_the_tree_is_cut_elsewhere():
-    groups = hm.group_affinity(cloud(3), kind="distance")
-    assert len(set(groups.at(0))) == 1
-    assert len(set(groups.at(1e9))) == 30
-    with pytest.raises(ValueError, match=r"^lift: expected a number"):
-        groups.at(-1)
+        again = hm.cluster(copies * unit, metric="precomputed")
+        np.testing.assert_array_equal(again.labels, found.labels)
+    assert hm.cluster(hm.MatrixAffinity(np.full((20, 20), 1e99))).n_clusters == 1
+    assert hm.cluster(np.zeros((20, 20)), metric="precomputed").n_clusters == 1
+    assert hm.cluster(hm.MatrixAffinity([[0, 1], [1, 0]])).labels.tolist() == [0, 0]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hypermodes as hm
-from report_results import HOSTILE, crescents, groups, hostile_modes, meetings
+from report_results import HOSTILE, communities, crescents, hostile_modes, meetings
 
 PHONE, DESK = (375, 812), (1200, 900)
 
@@ -144,24 +144,23 @@ RESULTS = {
     "points": lambda: (lambda c: (c[0], {"points": c[1]}))(crescents()),
     "points in five dimensions": lambda: (lambda c: (c[0], {"points": c[1] @ np.ones((2, 5))}))(crescents()),
     "points that are not given": lambda: (crescents()[0], {}),
-    "groups": lambda: (groups(), {}),
-    "groups with a tree": lambda: (groups(5, tree=True), {}),
+    "communities": lambda: (communities(), {}),
     "no modes": lambda: (hm.find_modes(hm.Hypergraph.from_edges([[1, 2], [3]])), {}),
     "one mode": lambda: (hm.find_modes(hm.Hypergraph.from_edges([[1, 2], [2, 3]])), {}),
-    "one point": lambda: (hm.cluster_points([[1.0, 2.0]]), {"points": [[1.0, 2.0]]}),
-    "outliers only": lambda: (lambda x: (hm.cluster_points(x, threshold=1.0), {"points": x}))(
+    "one point": lambda: (hm.cluster([[1.0, 2.0]]), {"points": [[1.0, 2.0]]}),
+    "outliers only": lambda: (lambda x: (hm.cluster(x, threshold=1.0), {"points": x}))(
         np.random.default_rng(0).normal(size=(60, 2))
     ),
     "names of every kind": lambda: (
         hm.find_modes(hm.Hypergraph.from_edges({None: [1, None, ("a", 2)], 3: [None, "x" * 10_000]})), {},
     ),
-    "points far from zero": lambda: (lambda x: (hm.cluster_points(x), {"points": x + 1e17}))(
+    "points far from zero": lambda: (lambda x: (hm.cluster(x), {"points": x + 1e17}))(
         np.random.default_rng(0).normal(size=(60, 2)) * 10
     ),
-    "points far apart": lambda: (lambda x: (hm.cluster_points(x), {"points": x}))(
+    "points far apart": lambda: (lambda x: (hm.cluster(x), {"points": x}))(
         np.random.default_rng(0).normal(size=(60, 2)) * (1, 1e12)
     ),
-    "no groups": lambda: (groups(0), {}),
+    "no clusters": lambda: (communities(0), {}),
     "a matrix": lambda: (hm.find_modes(hm.MatrixAffinity(1 - np.eye(4))), {}),
 }  # fmt: skip
 
@@ -198,8 +197,8 @@ def test_the_table_filters_by_member_and_says_how_many(show):
 
 
 def test_the_table_sorts_by_mouse_and_by_keyboard(show):
-    clustering, points = crescents()
-    page = show(clustering, points=points)
+    clusters, points = crescents()
+    page = show(clusters, points=points)
     heads = dict(zip(page.texts("thead button"), page.all("thead button"), strict=True))
 
     def sorting():
@@ -208,7 +207,7 @@ def test_the_table_sorts_by_mouse_and_by_keyboard(show):
         )
         return {mark for mark in marks if mark not in (None, "none")}
 
-    densities = [mode.density for mode in clustering.modes()]
+    densities = [mode.density for mode in clusters.modes()]
     heads["Density"].click()
     assert page.rows() == np.argsort(-np.array(densities), kind="stable").tolist()
     assert sorting() == {"descending"}
@@ -216,7 +215,7 @@ def test_the_table_sorts_by_mouse_and_by_keyboard(show):
     assert page.rows() == np.argsort(densities, kind="stable").tolist()
     assert sorting() == {"ascending"}
     heads["Cluster"].send_keys(" ")
-    assert page.rows() == list(range(clustering.n_clusters))
+    assert page.rows() == list(range(clusters.n_clusters))
 
 
 def test_a_row_opens_with_its_certificate_in_words(show):
@@ -243,8 +242,8 @@ def test_thousands_of_rows_come_in_pages(show):
 
 
 def test_the_plot_of_points_answers_to_the_pointer(show):
-    clustering, points = crescents()
-    page = show(clustering, points=points, names=[f"point <{k}>" for k in range(len(points))])
+    clusters, points = crescents()
+    page = show(clusters, points=points, names=[f"point <{k}>" for k in range(len(points))])
     canvas = page.bring("#picture canvas")
     drawn = json.loads(page.run("return document.getElementById('data').textContent"))["picture"]
     # Where the picture puts the first point: everything fits into 88 % of the frame, one scale both ways.
@@ -257,14 +256,14 @@ def test_the_plot_of_points_answers_to_the_pointer(show):
     tip = page.one("#picture .tip").text.splitlines()
     nearby = np.flatnonzero(np.linalg.norm((points - points[0]) * scale, axis=1) < 3)
     assert tip[0] in {f"point <{k}>" for k in nearby}
-    label = clustering.labels[int(tip[0][7:-1])]
+    label = clusters.labels[int(tip[0][7:-1])]
     assert tip[1].startswith("Outlier" if label < 0 else f"Cluster {label}")
     page.actions().move_to_element(page.one("h1")).perform()
     page.until("document.querySelector('#picture .tip').hidden")
 
 
 @pytest.mark.parametrize("plot", ["#picture canvas", "#tree svg"])
-@pytest.mark.parametrize("kind", ["modes", "points", "groups"])
+@pytest.mark.parametrize("kind", ["modes", "points", "communities"])
 def test_plots_zoom_by_wheel_buttons_and_keys_and_come_back(show, plot, kind):
     result, how = RESULTS[kind]()
     page = show(result, **how)
@@ -305,7 +304,7 @@ def test_two_fingers_zoom(show):
 
 @pytest.mark.parametrize("plot", ["#picture canvas", "#tree svg"])
 def test_a_tap_shows_what_is_there_and_it_stays(show, plot):
-    page = show(*RESULTS["groups with a tree"]()[:1], size=PHONE)
+    page = show(*RESULTS["communities"]()[:1], size=PHONE)
     element = page.bring(plot)
     box = page.run("const box = arguments[0].getBoundingClientRect(); return [box.x, box.y]", element)
     bubble = json.loads(page.run("return document.getElementById('data').textContent"))["picture"]
@@ -323,7 +322,7 @@ def test_a_tap_shows_what_is_there_and_it_stays(show, plot):
     figure = plot.split()[0]
     page.until(f"!document.querySelector('{figure} .tip').hidden")
     page.zoom(plot)
-    assert page.one(f"{figure} .tip").text.startswith("Group 0" if figure == "#picture" else "Everything")
+    assert page.one(f"{figure} .tip").text.startswith("Cluster 0" if figure == "#picture" else "Everything")
 
 
 def test_the_drawing_of_modes_can_be_walked_by_keys_and_is_read_out(show):
@@ -344,8 +343,8 @@ def test_the_drawing_of_modes_can_be_walked_by_keys_and_is_read_out(show):
 
 
 def test_the_tree_can_be_walked_by_keys_and_is_read_out(show):
-    clustering, points = crescents()
-    page = show(clustering, points=points)
+    clusters, points = crescents()
+    page = show(clusters, points=points)
     tree = page.bring("#tree svg")
     tree.send_keys("\ue015")  # down
     assert page.texts("#tree [aria-live]")[0].startswith("Everything")
@@ -363,7 +362,9 @@ def test_a_hundred_thousand_points_answer(show):
     n = 120_000
     labels = np.repeat([0, 1, 2, -1], n // 4)
     points = rng.normal(size=(n, 2)) + labels[:, None] * 6
-    result = hm.Clustering(labels, labels, np.ones(n), np.zeros(n), None, None, None, np.zeros((3, 2)))
+    result = hm.Clusters(
+        labels, labels, np.ones(n), np.zeros(n), np.zeros(3), None, None, labels, None, None, None, None
+    )
     page = show(result, points=points)
     assert "100,000 of 120,000 points" in page.one("#found").text
     canvas = page.bring("#picture canvas")
@@ -385,8 +386,8 @@ def test_a_hundred_thousand_points_answer(show):
 
 
 def test_picking_a_cluster_marks_it_everywhere(show):
-    clustering, points = crescents()
-    page = show(clustering, points=points)
+    clusters, points = crescents()
+    page = show(clusters, points=points)
     button = page.bring(".legend [data-pick='1']")
     button.click()
     assert button.get_attribute("aria-pressed") == "true"

@@ -1,7 +1,9 @@
 """What a page says: the numbers are right, the sizes bounded, the pictures true to what they show."""
 
+import base64
 import dataclasses
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +16,7 @@ import hypermodes as hm
 from hypermodes.report import branches, bubbles, content, report_of, scatter
 from hypermodes.report.wording import LONGEST, number, share, shown
 from hypermodes.result import ModeTable
-from report_results import crescents, groups, meetings
+from report_results import communities, crescents, meetings
 
 
 def column(report, title):
@@ -77,40 +79,50 @@ def test_modes_are_told_with_their_own_numbers():
 
 
 def test_clusters_are_told_with_their_own_numbers():
-    clustering, points = crescents()
-    report = report_of(clustering, points=points)
-    sizes = np.bincount(clustering.labels[clustering.labels >= 0])
+    clusters, points = crescents()
+    report = report_of(clusters, points=points)
+    sizes = np.bincount(clusters.labels[clusters.labels >= 0])
     assert column(report, "Points") == sizes.tolist()
     assert report.listings[0].totals == sizes.tolist()
-    assert column(report, "Density") == pytest.approx([mode.density for mode in clustering.modes()], rel=1e-5)
-    assert f"{(clustering.labels < 0).sum()} point" in report.headline
+    assert column(report, "Density") == pytest.approx([mode.density for mode in clusters.modes()], rel=1e-5)
+    assert f"{(clusters.labels < 0).sum()} point" in report.headline
 
 
-def test_groups_are_told_with_their_own_numbers():
-    given_groups = groups()
-    report = report_of(given_groups)
+def test_clusters_of_a_hypergraph_are_told_with_their_own_numbers():
+    found = communities()
+    report = report_of(found)
     assert column(report, "Hyperedges") == [5, 5, 5]
-    assert sum(column(report, "Vertices")) == given_groups.hypergraph.n_vertices
+    assert sum(column(report, "Vertices")) == found.hypergraph.n_vertices
     assert report.verdicts[report.verdict_of[2]].word == "no mode"
     assert column(report, "Core density")[2] is None
     # The person two groups share belongs to both by half, and is named in both.
     listing = report.listings[0]
-    assert [[listing.names[i] for i in row].count("person 4") for row in listing.rows] == [1, 1, 0]
-    # The modes at their cores come with their hyperedges; the last group has none.
+    both = [[listing.names[i] for i in row].count("person 4") for row in listing.rows]
+    assert sorted(both) == [0, 1, 1]
+    # The modes at their cores come with their hyperedges; the last cluster has none.
     core = report.listings[1]
-    assert {core.names[i] for i in core.rows[0]} <= set(given_groups.hypergraph.labels)
-    assert core.totals == [*(len(mode) for mode in given_groups.modes()[:2]), 0]
+    assert {core.names[i] for i in core.rows[0]} <= set(found.hypergraph.labels)
+    assert core.totals == [*(len(mode) for mode in found.modes()[:2]), 0]
 
 
-def test_groups_bring_their_tree():
-    tree = report_of(groups(4, tree=True)).tree
-    assert tree["ends"] == 4
-    assert sorted(row for row, inside in zip(tree["row"], tree["inside"], strict=True) if inside == 1) == [
-        0,
-        1,
-        2,
-        3,
-    ]
+@pytest.mark.parametrize("make", [lambda: communities(4), lambda: crescents()[0]])
+def test_clusters_come_with_their_borders_and_their_tree(make):
+    found = make()
+    report = report_of(found)
+    assert column(report, "Border") == pytest.approx(found.borders.tolist(), rel=1e-5)
+    tree = report.tree
+    assert tree["leaves"] == found.tree.n
+    alone = [row for row, inside in zip(tree["row"], tree["inside"], strict=True) if inside == 1]
+    assert set(alone) == set(range(found.n_clusters))
+    assert tree["inside"][0] == found.n_clusters
+
+
+def test_other_levels_that_stand_out_are_told():
+    found, _ = crescents()
+    told = report_of(found).story[-1]
+    others = [reading.n_clusters for reading in found.levels if not reading.is_answer]
+    assert others
+    assert [int(n) for n in re.findall(r"\d+", told.split("other levels, too:")[1])] == others
 
 
 def test_a_status_that_is_not_certified_is_told_in_its_own_words():
@@ -214,13 +226,24 @@ def test_names_stop_where_there_is_no_room_and_totals_do_not(monkeypatch):
 
 
 @pytest.mark.parametrize("n_clusters", [0, 1])
-def test_clusterings_with_nothing_in_them(n_clusters):
+def test_clusters_with_nothing_in_them(n_clusters):
     n = 30
     labels = np.full(n, n_clusters - 1)
-    clustering = hm.Clustering(
-        labels, labels, np.ones(n), np.zeros(n), None, None, None, np.zeros((n_clusters, 2))
+    clusters = hm.Clusters(
+        labels,
+        labels,
+        np.ones(n),
+        np.zeros(n),
+        np.zeros(n_clusters),
+        None,
+        None,
+        labels,
+        None,
+        None,
+        None,
+        None,
     )
-    report = report_of(clustering, points=np.zeros((n, 2)))
+    report = report_of(clusters, points=np.zeros((n, 2)))
     json.dumps(report.as_json(), allow_nan=False)
     assert len(report.verdict_of) == n_clusters
 
@@ -230,11 +253,11 @@ def test_results_with_nothing_in_them():
     assert no_modes.headline.startswith("No modes in 2 hyperedges")
     assert no_modes.picture is None
     assert no_modes.tree is None
-    one = report_of(hm.cluster_points([[1.0, 2.0]]), points=[[1.0, 2.0]])
+    one = report_of(hm.cluster([[1.0, 2.0]]), points=[[1.0, 2.0]])
     assert one.headline == "1 cluster in 1 point. Every point is in one."
     matrix = report_of(hm.find_modes(hm.MatrixAffinity(1 - np.eye(3))))
     assert matrix.listings[0].names == ["0", "1", "2"]
-    assert "There is no picture" in report_of(hm.cluster_points(np.ones((3, 2)))).notes[0]
+    assert "There is no picture" in report_of(hm.cluster(np.ones((3, 2)))).notes[0]
 
 
 def test_numbers_that_are_none_are_left_out():
@@ -332,28 +355,60 @@ def test_principal_components_keep_what_lies_in_a_plane_wherever_it_is():
     np.testing.assert_allclose(scatter.plane(flat @ turn)[0], place, atol=1e-9)
 
 
+def drawn_places(picture):
+    steps = np.column_stack([np.frombuffer(base64.b64decode(picture[key]), "<u2") for key in "xy"])
+    return np.array(picture["low"]) + steps / 65_535 * np.array(picture["extent"])
+
+
+def test_what_was_laid_out_is_drawn_by_a_layout_of_two_dimensions():
+    points = np.repeat(np.eye(5) * 20, 12, axis=0) + np.random.default_rng(0).normal(size=(60, 5))
+    found = hm.cluster(points, layout=True)
+    expected = hm.layout(points)
+    for told in (None, points):
+        drawn = report_of(found, points=told).picture
+        assert drawn["said"].startswith("A layout in two dimensions")
+        np.testing.assert_allclose(drawn_places(drawn), expected, atol=np.ptp(expected) / 10_000)
+    flat = report_of(found, points=points[:, :2]).picture
+    assert flat["said"] == "Both coordinates as they are."
+    where_they_are = hm.cluster(points, layout=False)
+    assert report_of(where_they_are).picture is None
+    assert "principal components" in report_of(where_they_are, points=points).picture["said"]
+
+
+def test_similarities_are_drawn_but_for_what_is_like_nothing():
+    similar = sp.block_diag([np.ones((10, 10)), np.ones((10, 10)), np.zeros((1, 1))]).toarray()
+    report = report_of(
+        hm.cluster(hm.MatrixAffinity(similar - np.diag(np.diag(similar)))),
+        names=list("abcdefghijklmnopqrstu"),
+    )
+    assert (report.picture["n"], report.picture["total"]) == (20, 20)
+    np.testing.assert_array_equal(
+        np.frombuffer(base64.b64decode(report.picture["rows"]), "<u4"), np.arange(20)
+    )
+    assert report.picture["names"] == list("abcdefghijklmnopqrst")
+    assert "Not in the picture: 1 point without a neighbour to be tied to." in report.notes
+    nothing = report_of(hm.cluster(hm.MatrixAffinity(np.zeros((9, 9)))))
+    json.dumps(nothing.as_json(), allow_nan=False)
+
+
 def test_points_come_out_of_the_bytes_as_they_went_in():
-    import base64
-
-    clustering, points = crescents()
-    drawn = report_of(clustering, points=points).picture
-    steps = np.column_stack([np.frombuffer(base64.b64decode(drawn[key]), "<u2") for key in "xy"])
-    back = np.array(drawn["low"]) + steps / 65_535 * np.array(drawn["extent"])
-    np.testing.assert_allclose(back, points, atol=np.ptp(points, axis=0).max() / 65_535)
-    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["label"]), "<i2"), clustering.labels)
+    clusters, points = crescents()
+    drawn = report_of(clusters, points=points).picture
+    np.testing.assert_allclose(drawn_places(drawn), points, atol=np.ptp(points, axis=0).max() / 65_535)
+    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["label"]), "<i2"), clusters.labels)
 
 
-def test_members_of_a_group_begin_with_those_it_is_about():
+def test_members_of_a_cluster_begin_with_those_it_is_about():
     hub = {f"gene {i}": [f"leaf {i}", "hub"] for i in range(6)}
     found = hm.cluster(hm.Hypergraph.from_edges(hub | {"bridge": ["hub", "x"], "far": ["x", "y"]}), 1)
     listing, _ = report_of(found).listings
-    assert listing.names[listing.rows[0][0]] == "hub"  # though all of what a leaf has is in the group, too
+    assert listing.names[listing.rows[0][0]] == "hub"  # though all of what a leaf has is in the cluster, too
 
 
-def test_no_groups_is_told_with_the_reason():
+def test_no_clusters_is_told_with_the_reason():
     apart = hm.cluster(hm.Hypergraph.from_edges([[1, 2], [3, 4], [4, 3]]))
     assert report_of(apart).headline == (
-        "No groups in 4 vertices and 3 hyperedges: no two different hyperedges share a vertex."
+        "No clusters in 4 vertices and 3 hyperedges: no two different hyperedges share a vertex."
     )
 
 
@@ -366,7 +421,7 @@ def test_hyperedges_are_called_by_their_attribute(tmp_path):
     assert sorted(report_of(modes).listings[1].names) == ["2", "TP53"]
 
 
-def test_members_of_a_group_that_are_not_shown_are_still_found():
+def test_members_of_a_cluster_that_are_not_shown_are_still_found():
     crowd = {e: [f"person {v}" for v in range(60) if v % 7 != e] for e in range(7)}
     report = report_of(hm.cluster(hm.Hypergraph.from_edges(crowd), 1))
     members = report.listings[0]

@@ -21,7 +21,7 @@ import hypermodes.report.page
 import hypermodes.report.wording
 from hypermodes.report import report_of
 from hypermodes.report.page import SCRIPTS, as_html, embedded
-from report_results import HOSTILE, crescents, groups, hostile_modes, meetings
+from report_results import HOSTILE, communities, crescents, hostile_modes, meetings
 
 
 class Outline(HTMLParser):
@@ -46,7 +46,7 @@ class Outline(HTMLParser):
 PAGES = {
     "modes": lambda: report_of(hm.find_modes(meetings())),
     "points": lambda: report_of(crescents()[0], points=crescents()[1]),
-    "groups": lambda: report_of(groups()),
+    "communities": lambda: report_of(communities()),
     "hostile": lambda: report_of(hostile_modes(), title="".join(HOSTILE)),
     "nothing": lambda: report_of(hm.find_modes(hm.Hypergraph.from_edges([[1, 2], [3]]))),
 }
@@ -164,15 +164,15 @@ def test_what_goes_wrong_leaves_the_file_as_it_was(tmp_path):
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             hm.write_report(modes, path, **bad)
-    clustering, points = crescents()
+    clusters, points = crescents()
     for bad, message in (
         (points[:5], "points: expected the 240 points that were clustered, one a row; got shape (5, 2)"),
         (np.full_like(points, np.nan), "points: expected finite numbers"),
         (points.astype(str), "points: expected finite numbers"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
-            hm.write_report(clustering, path, points=bad)
-    with pytest.raises(ValueError, match=r"result: expected a ModeSet, a Clustering or Groups.*; got a list"):
+            hm.write_report(clusters, path, points=bad)
+    with pytest.raises(ValueError, match=r"result: expected a ModeSet or Clusters.*; got a list"):
         hm.write_report([1, 2], path)
     with pytest.raises(FileNotFoundError, match="path: cannot write"):
         hm.write_report(modes, tmp_path / "nowhere" / "page.html")
