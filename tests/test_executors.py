@@ -737,11 +737,11 @@ def test_shapes_are_compared_on_a_cluster_and_what_is_kept_is_not_compared_again
 
     with pytest.raises(KeyboardInterrupt):
         shape_distances(contexts, client=client, cache=tmp_path / "there", progress=stop)
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "there").rglob("*.npy")}
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "there").rglob("*.block")}
     assert len(kept) == 1
     ours = shape_distances(contexts, client=client, cache=tmp_path / "there")
     assert ours.tobytes() == expected.tobytes()
-    for path in (tmp_path / "threads").rglob("*.npy"):  # the same files, whoever made them
+    for path in (tmp_path / "threads").rglob("*.block"):  # the same files, whoever made them
         there = tmp_path / "there" / path.relative_to(tmp_path / "threads")
         assert there.read_bytes() == path.read_bytes()
         assert there.stat().st_mtime_ns == kept.get(there, there.stat().st_mtime_ns)

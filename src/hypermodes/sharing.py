@@ -7,7 +7,6 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from pickle import PicklingError
 from time import monotonic, sleep
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
@@ -64,10 +63,7 @@ def _sent(shared: Any) -> WorkerPlugin:
     """
     plugin = WorkerPlugin()
     plugin.release, plugin.arrays, plugin.path = RELEASE, [], None
-    try:
-        plugin.frame = pickle.dumps(shared, buffer_callback=plugin.arrays.append)
-    except Exception as error:  # whatever refuses to be pickled
-        raise PicklingError(f"cannot pickle it: {error}") from error
+    plugin.frame = pickle.dumps(shared, buffer_callback=plugin.arrays.append)
     plugin.n_bytes = len(plugin.frame) + sum(array.raw().nbytes for array in plugin.arrays)
     return plugin
 
