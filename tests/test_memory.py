@@ -26,7 +26,8 @@ CALLS = {
     "match_affinity": ("hm.match_affinity(few(n, n), dense(n))", "88 * n**2", "affinity"),
     "hypergraph": ("hm.correspondence_hypergraph(few(n, n), dense(n))", "88 * n**2", "affinity"),
     "MatrixAffinity": (f"hm.find_modes({MATRIX}, starts=[0], n_jobs=1)", "56 * n**2", "values"),
-    "group_affinity": ("hm.group_affinity(dense(n), n_jobs=1)", "100 * n**2", "affinity"),
+    "cluster": ("hm.cluster(affinity(n), n_jobs=1)", "100 * n**2", "data"),
+    "layout": ("hm.layout(affinity(n), n_jobs=1)", "100 * n**2", "data"),
     "pairwise_hypergraph": ("hm.pairwise_hypergraph(dense(n))", "100 * n**2", "affinity"),
     "saliency": ("hm.saliency(picture(n), cuts=1, n_jobs=1)", "20 * n**2", "image"),
     "saliency, with alpha": ("hm.saliency(picture(n, 4), cuts=1, n_jobs=1)", "80 * n**2", "image"),
@@ -47,6 +48,7 @@ def dense(n):
     values = rng.random((n, n))
     values += values.T.copy()
     return values
+affinity = lambda n: hm.MatrixAffinity(dense(n))
 picture = lambda n, channels=3: rng.integers(0, 256, (n, n, channels), dtype=np.uint8)
 
 small, n, stated, call = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
@@ -61,8 +63,8 @@ def once(make):
         return given[make, sizes]
     return kept
 
-dots, seen, few, dense, picture = map(once, (dots, seen, few, dense, picture))
-for part in re.findall(r"(?:dots|seen|few|dense|picture)\\([^()]*\\)", call):
+dots, seen, few, dense, affinity, picture = map(once, (dots, seen, few, dense, affinity, picture))
+for part in re.findall(r"(?:dots|seen|few|dense|affinity|picture)\\([^()]*\\)", call):
     eval(part)  # the input is there before what it takes is counted
 
 def with_at_most(n_bytes):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import hypermodes as hm
+from hypermodes.datasets import five_crescents
 
 
 def test_clusters_of_a_table_come_with_their_ids(run, blobs, tmp_path):
@@ -54,20 +55,22 @@ def test_options_of_points_reach_the_library(run, blobs):
     assert min(labels("--outliers", "assign")) == 0
 
 
-def test_levels_that_stand_out_are_told_and_borders_shown(run, blobs):
-    for options, wanted in ((), {}), (("-k", "3"), {"n_clusters": 3}):
-        found = hm.cluster(hm.read_points(blobs).points, **wanted)
-        others = [str(one.n_clusters) for one in found.levels if not one.is_answer]
-        out = run("cluster", blobs, *options)[1]
-        said = [line for line in out.splitlines() if line.startswith("other levels: ")]
-        nouns = "cluster" if others == ["1"] else "clusters"
-        assert said == ([f"other levels: {', '.join(others)} {nouns}"] if others else [])
-        head = next(line for line in out.splitlines() if line.startswith("cluster "))
-        assert head.split()[:5] == ["cluster", "points", "share", "border", "density"]
-        document = json.loads(run("cluster", blobs, *options, "--json")[1])
-        told = [(one["n_clusters"], one["is_answer"]) for one in document["levels"]]
-        assert told == [(one.n_clusters, one.is_answer) for one in found.levels]
-    assert others, "what is asked for is not all that stands out"
+def test_levels_that_stand_out_are_told_and_borders_shown(run, tmp_path):
+    points = five_crescents(200, outliers=0.2, noise=1.0, rng=1).points
+    np.save(tmp_path / "points.npy", points)
+    found = hm.cluster(points)
+    others = [one.n_clusters for one in found.levels if not one.is_answer]
+    assert others
+    lines = run("cluster", tmp_path / "points.npy")[1].splitlines()
+    assert f"other levels: {', '.join(map(str, others))} clusters" in lines
+    head, first = (line.split() for line in lines[lines.index("") + 1 :][:2])
+    assert head[:5] == ["cluster", "points", "share", "border", "density"]
+    assert float(first[3]) == pytest.approx(found.borders[0], rel=1e-3)
+    document = json.loads(run("cluster", tmp_path / "points.npy", "--json")[1])
+    told = [(one["n_clusters"], one["is_answer"]) for one in document["levels"]]
+    assert told == [(one.n_clusters, one.is_answer) for one in found.levels]
+    np.save(tmp_path / "few.npy", points[:5])
+    assert "other levels" not in run("cluster", tmp_path / "few.npy")[1]
 
 
 def test_the_report_of_points_is_written(run, blobs, tmp_path):

@@ -177,7 +177,7 @@ def _of_affinity(
     ties = Ties.of_similarities(
         affinity.matrix(), max(1, min(n_neighbors or LAYOUT.n_neighbors, n - 1)), wanted.n_jobs
     )
-    given = pairwise_hypergraph(affinity.matrix()) if n > 1 else None
+    given = pairwise_hypergraph(affinity.values) if n > 1 else None
     advance(1)
     return _laid_out(ties, np.ones(n), wanted, advance, given=given)
 

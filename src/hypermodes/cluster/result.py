@@ -271,7 +271,7 @@ class HypergraphClusters(Clusters):
         inside = self.edge_labels[self.edge_labels >= 0]
         modes = self.modes(n_jobs=n_jobs)
         return {
-            "group": list(range(self.n_clusters)),
+            "cluster": list(range(self.n_clusters)),
             "vertices": np.bincount(self.assigned[self.assigned >= 0], minlength=self.n_clusters).tolist(),
             "hyperedges": np.bincount(inside, minlength=self.n_clusters).tolist(),
             "border": self.borders.tolist(),
@@ -285,7 +285,7 @@ class HypergraphClusters(Clusters):
         strength = strengths(self.memberships, self.vertex_labels)
         write_csv(
             path,
-            ("vertex", "group", "membership"),
+            ("vertex", "cluster", "membership"),
             zip(self.hypergraph.vertices, self.vertex_labels.tolist(), strength.tolist(), strict=True),
         )
 
@@ -294,14 +294,14 @@ class HypergraphClusters(Clusters):
         strength = strengths(self.edge_memberships, self.edge_labels)
         write_csv(
             path,
-            ("hyperedge", "group", "membership"),
+            ("hyperedge", "cluster", "membership"),
             zip(self.hypergraph.labels, self.edge_labels.tolist(), strength.tolist(), strict=True),
         )
 
     def to_json(self, path: str | os.PathLike[str], *, n_jobs: int | None = -1) -> None:
         """Write the clusters with their vertices, hyperedges and core modes, and the outliers."""
         labels, columns = self.hypergraph.labels, self.to_columns(n_jobs=n_jobs)
-        groups = []
+        clusters = []
         for k, mode in enumerate(self.modes(n_jobs=n_jobs)):
             record: dict[str, Any] = {name: values[k] for name, values in columns.items()}
             record["members"] = [plain(name) for name in self.vertex_names(k)]
@@ -309,9 +309,9 @@ class HypergraphClusters(Clusters):
             support = () if mode is None else mode.support
             record["core_edges"] = [plain(labels[int(i)]) for i in support]
             record["core_weights"] = [] if mode is None else mode.weights.tolist()
-            groups.append(record)
+            clusters.append(record)
         content = {
-            "groups": groups,
+            "clusters": clusters,
             "outliers": [plain(labels[int(e)]) for e in self.outliers],
             "vertices": [plain(name) for name in self.hypergraph.vertices],
             "vertex_labels": self.vertex_labels.tolist(),

@@ -19,11 +19,13 @@ from scipy.sparse.csgraph import connected_components
 
 from hypermodes.construct.neighbours import Neighbours, Outline
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.memory import room_for
 from hypermodes.neighbourhoods import local_dimension
 from hypermodes.numbering import mixed
 from hypermodes.pair_ties import connected_ties
 from hypermodes.threads import in_threads, stretches
 
+_AN_AFFINITY = 100  # bytes of memory for each that is given
 LEVELS = 4096  # ties are multiples of one over this: rounding in what they are made from does not show
 
 
@@ -103,6 +105,9 @@ class Ties:
         Similarities of 0, and the diagonal, are no neighbours.
         """
         similar = sp.csr_array(matrix, dtype=np.float64, copy=True)
+        room_for(
+            "data", f"{similar.nnz:,} affinities", _AN_AFFINITY * similar.nnz, "give a sparse matrix of fewer"
+        )
         row = np.repeat(np.arange(similar.shape[0]), np.diff(similar.indptr))
         held = (similar.data > 0) & (row != similar.indices)
         value = similar.data[held]
