@@ -21,6 +21,7 @@ WIDTHS = 1000  # bandwidths beyond which everything is equally far
 ROUNDING = 1e-9  # of logarithms: what moving and turning the points may change
 DIGITS = 9  # of counts that are told apart
 FAR_OUT = 3.0  # quartile distances: Tukey's outer fence
+NORMAL = 1.349  # quartile distance of a normal distribution, in standard deviations
 
 
 class Quartiles(NamedTuple):
@@ -47,6 +48,11 @@ class Quartiles(NamedTuple):
     def outer_fences(self) -> np.ndarray:
         """Beyond these a spacing is far out."""
         return self.upper + FAR_OUT * (self.upper - self.lower) + ROUNDING
+
+    def fences_beyond(self, error: float) -> np.ndarray:
+        """The same where spacings have a standard error: they differ by as much in the tightest cluster."""
+        least = self.upper + FAR_OUT * NORMAL * error
+        return np.maximum(self.outer_fences, least)
 
 
 def _quartiles(values: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

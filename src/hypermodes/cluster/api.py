@@ -263,7 +263,9 @@ def _of_rows(found: Found, around: Neighbourhoods) -> Found:
     limits = np.full(found.fences.size, np.inf)
     labels = found.labels
     if found.fences.size and level is not None:
-        limits = Quartiles.of(around.spacing, level, around.weights).outer_fences
+        limits = Quartiles.of(around.spacing, level, around.weights).fences_beyond(
+            1 / (around.dimension * np.sqrt(around.k))
+        )
         labels = np.where((labels >= 0) & (around.spacing > limits[labels]), -1, labels)
     columns = [labels, found.assigned, np.where(labels < 0, 0.0, found.probabilities), found.outlier_scores]
     rows = [column[around.place] for column in columns]
