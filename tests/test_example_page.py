@@ -58,7 +58,7 @@ def test_the_page_shows_what_happens(data_folder, tmp_path, capsys, monkeypatch)
             check_console(block, capsys)
         else:
             check_code(block, names)
-    assert {"groups.csv", "groups.html", "modes.html"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"clusters.csv", "clusters.html", "modes.html"} <= {path.name for path in tmp_path.iterdir()}
     check_words(names)
 
 
@@ -73,10 +73,15 @@ def check_words(names):
     assert sum(any(set(modes.vertices(k)) <= one for one in inside) for k in range(len(modes))) == 292
     disease = dict(zip(genes.vertices, genes.annotations.vertices.attribute("label"), strict=True))
     assert {disease[v] for v in genes.members(number["HNF4A"])} == {"MODY", "Diabetes mellitus"}
-    groups = hm.cluster(genes)
-    group = {disease[v]: k for v, k in zip(genes.vertices, groups.vertex_labels.tolist(), strict=True)}
-    assert group["Hepatic adenoma"] == group["Colon cancer"] != group["MODY"] == group["Obesity"]
-    assert "TCF1" in {gene[genes.labels[e]] for e in groups.outliers}
+    found = hm.cluster(genes)
+    place = {disease[v]: k for v, k in zip(genes.vertices, found.vertex_labels.tolist(), strict=True)}
+    assert place["Colon cancer"] == 0
+    assert place["Hypertension"] == place["Parkinson disease"] == 1
+    assert place["MODY"] == place["Obesity"] == 2
+    assert place["Asthma"] not in (0, 1, 2)
+    assert round(found.memberships[list(place).index("Obesity"), place["Asthma"]], 2) == 0.40
+    assert "RETN" in {gene[genes.labels[e]] for e in found.outliers}
+    assert {disease[v] for v in genes.members(number["RETN"])} == {"Diabetes mellitus", "Hypertension"}
     assert "TP53" not in gene.values()
     assert genes.edge_sizes.max() == 4
     for one in names["modes"].labels(0):

@@ -1164,13 +1164,13 @@ def test_a_client_that_is_closed_is_named_before_any_work_is_done(cluster, hyper
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install hypermodes[dask]")
     closed = distributed.Client(cluster.scheduler_address, set_as_default=False)
     closed.close()
-    for name in (
-        "modes.Prepared",
-        "layout.ties.connected_ties",
-        "cluster.api.Neighbourhoods",
-        "shape_groups._masks",
+    for module, name in (
+        ("modes", "Prepared"),
+        ("layout.ties", "connected_ties"),
+        ("cluster.api", "Neighbourhoods"),
+        ("shape_groups", "_masks"),
     ):
-        monkeypatch.setattr(f"hypermodes.{name}", None)
+        monkeypatch.setattr(import_module(f"hypermodes.{module}"), name, None)
     for begin in everything_that_takes_a_client(hypergraph, closed):
         with pytest.raises(
             ConnectionError, match="client: expected one that is connected; this one is closed"
