@@ -115,7 +115,7 @@ def group_shapes(
     n_groups : int, optional
         How many are wanted; found if not given.
     n_neighbors : int, optional
-        Neighbours of a shape, as in `cluster`.
+        Neighbours of a shape, as in `cluster`; ⌈log₂ n⌉ if not given.
     cache : path of a folder, optional
         Where distances are kept: an interrupted run goes on from there, and the next is quick.
     n_jobs, client, progress
@@ -129,10 +129,10 @@ def group_shapes(
     Examples
     --------
     >>> y, x = np.mgrid[:32, :32] - 16
-    >>> bars = [np.abs(x * np.cos(t) + y * np.sin(t)) < 3 for t in np.arange(8)]
+    >>> bars = [np.abs(x * np.cos(t) + y * np.sin(t)) < 3 for t in np.arange(9)]
     >>> discs = [x**2 + y**2 < radius**2 for radius in range(6, 14)]
     >>> group_shapes([*bars, *discs], 2).labels
-    array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
     """
     check_count("n_groups", n_groups)
     check_count("n_neighbors", n_neighbors)
@@ -153,7 +153,13 @@ def group_shapes(
             contexts, cache=cache, n_jobs=n_jobs, client=executor.client, progress=progress
         )
     clusters = cluster(
-        distances, n_groups, metric="precomputed", n_neighbors=n_neighbors, n_jobs=n_jobs, progress=progress
+        distances,
+        n_groups,
+        metric="precomputed",
+        n_neighbors=n_neighbors or int(np.ceil(np.log2(len(names)))),
+        layout=True,  # views of a thing are a chain, each like the next: how dense they are says little
+        n_jobs=n_jobs,
+        progress=progress,
     )
     clusters.representatives(n_jobs=n_jobs)  # kept: whatever is written or drawn needs them
     return ShapeGroups(names, clusters, distances, thumbnails)

@@ -101,7 +101,9 @@ class Method:
 
 
 def _grouped(items: Items, n_groups: int | None = None) -> Clusters:
-    return cluster(items.distances, n_groups, metric="precomputed")
+    """As `group_shapes` does it."""
+    k = int(np.ceil(np.log2(len(items.distances))))
+    return cluster(items.distances, n_groups, metric="precomputed", layout=True, n_neighbors=k)
 
 
 def _modes(items: Items, n_classes: int) -> np.ndarray:
