@@ -16,8 +16,9 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.linking import BLOCK, bridges, hyperedge_density, link_level, neighbour_links, vertex_sums
 from hypermodes.numbering import number_type
 from hypermodes.threads import in_threads, stretches, taken
-from hypermodes.tree import ModeTree
+from hypermodes.tree import Links, ModeTree
 
+LAST = 1e-12  # of their level: links between parts that are not connected
 TOO_FAR = 1e90  # coordinates in this relation are infinitely far apart
 
 
@@ -122,6 +123,8 @@ class Neighbourhoods:
         if search.quick:
             members, reach, growth = search.outline(k, client=client)
         else:
+            if given and sp.issparse(points):  # what is not stored is not known
+                at_least = min(at_least, int(np.diff(points.indptr).min()))
             found = search.neighbours(min(max(k, at_least), n - 1), client=client)
             nearest = found.first(k)
             distances = nearest.distances
@@ -167,12 +170,23 @@ class Neighbourhoods:
             return self.found.first(k)
         return self.search.neighbours(k, client=client)
 
-    def tree(self, n_jobs: int | None) -> ModeTree:
-        """The mode tree of their hyperedges."""
+    def tree(self, n_jobs: int | None, parts: np.ndarray | None = None) -> ModeTree:
+        """The mode tree of their hyperedges.
+
+        ``parts`` says which points are connected at all: what is not is joined last.
+        """
         nearest = partial(self._nearest, n_jobs=n_jobs)
         across = partial(bridges, density=self.density, reach=self.reach, k=self.k, nearest=nearest)
-        links = neighbour_links(self.members, self.density, n_jobs, thin=True)
-        return ModeTree.grow(links, self.weights, n_jobs, more=across)
+        if parts is None or not parts.any():
+            links = neighbour_links(self.members, self.density, n_jobs, thin=True)
+            return ModeTree.grow(links, self.weights, n_jobs, more=across)
+
+        def last(links: Links) -> Links:
+            apart = parts[links.left] != parts[links.right]
+            return Links(links.left, links.right, np.where(apart, links.level * LAST, links.level))
+
+        links = last(neighbour_links(self.members, self.density, n_jobs))
+        return ModeTree.grow(links, self.weights, n_jobs, more=lambda some: last(across(some)))
 
     def to_new(self, points: Any, k: int) -> Neighbours:
         """The k nearest of the different points to each new one; what is precomputed is to every row."""

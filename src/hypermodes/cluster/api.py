@@ -214,7 +214,7 @@ def _laid_out(
     if ground is None:
         found = _by_parts(ties, tied)
     else:
-        tree = ground.tree(wanted.n_jobs)
+        tree = ground.tree(wanted.n_jobs, ties.parts()[tied][ground.rows])
         if wanted.automatic:
             level = Ladder.shown(tree, ground, ties, tied, wanted.settings, wanted.n_jobs).medoid()
         else:
@@ -258,22 +258,21 @@ def _among(found: Found, tied: np.ndarray, n: int) -> Found:
 
 
 def _of_rows(found: Found, around: Neighbourhoods) -> Found:
-    """What was found of different points, for all rows; points far from their cluster are outliers."""
+    """What was found of different points, for all rows; points far from their cluster are outliers, too."""
     level = _level_of(found)
     limits = np.full(found.fences.size, np.inf)
-    labels = found.labels
+    labels, strength = found.labels, 1 - found.outlier_scores
     if found.fences.size and level is not None:
-        limits = Quartiles.of(around.spacing, level, around.weights).fences_beyond(
-            1 / (around.dimension * np.sqrt(around.k))
-        )
+        quartiles = Quartiles.of(around.spacing, level, around.weights)
+        limits = quartiles.fences_beyond(1 / (around.dimension * np.sqrt(around.k)))
         labels = np.where((labels >= 0) & (around.spacing > limits[labels]), -1, labels)
-    columns = [labels, found.assigned, np.where(labels < 0, 0.0, found.probabilities), found.outlier_scores]
+        near = np.exp(np.minimum(0.0, quartiles.lower[found.assigned] - around.spacing))
+        strength = np.minimum(strength, np.where(found.assigned >= 0, near, 0.0))
+    columns = [labels, found.assigned, np.where(labels < 0, 0.0, strength), 1 - strength]
     rows = [column[around.place] for column in columns]
-    for row in rows:
-        row.flags.writeable = False
     return found._replace(
         labels=rows[0], assigned=rows[1], probabilities=rows[2], outlier_scores=rows[3], fences=limits
-    )
+    ).locked()
 
 
 def _level_of(found: Found) -> Level | None:

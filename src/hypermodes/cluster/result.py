@@ -34,10 +34,10 @@ class Clusters:
     Attributes
     ----------
     labels : (n,) int64
-        Cluster of each item, the largest being 0; -1 for outliers.
+        Cluster of each item, the largest being 0 (outliers counted); -1 for outliers.
     assigned : (n,) int64
         The same with every outlier in the cluster it reaches by the highest path of the tree; -1 only for
-        items that have no tie to any other.
+        items that have no tie to any other, or where a threshold leaves no cluster.
     probabilities : (n,) float
         How firmly each belongs, in [0, 1]: the spacing of the closer quarter of its cluster in relation to
         its own; 0 for outliers.
@@ -222,7 +222,7 @@ class HypergraphClusters(Clusters):
 
     @cached_property
     def memberships(self) -> sp.csr_array:
-        """Share of the ties of each vertex that are with each cluster; that of its own is largest."""
+        """Share of the ties of each vertex that are with each cluster, others cut down to that of its own."""
         assert self.ties is not None
         return memberships(self.ties, self.assigned, self.n_clusters)
 
@@ -239,6 +239,27 @@ class HypergraphClusters(Clusters):
     @property
     def _edge_labels(self) -> np.ndarray:
         return self.edge_labels
+
+    def representatives(self, *, n_jobs: int | None = -1, client: Any = None) -> np.ndarray:
+        """A vertex of each cluster: the heaviest in its mode, or the one that belongs most firmly.
+
+        Parameters
+        ----------
+        n_jobs, client
+            As in `modes`.
+        """
+        incidence = self.hypergraph.incidence
+        chosen = np.full(self.n_clusters, -1)
+        for k, mode in enumerate(self.modes(n_jobs=n_jobs, client=client)):
+            weight = np.zeros(self.labels.size)
+            if mode is not None:
+                weight = incidence[:, mode.support] @ mode.weights
+            own = np.flatnonzero((self.assigned == k) & (weight > 0))
+            if own.size:
+                chosen[k] = own[np.argmax(np.round(weight[own], 12))]
+            elif (members := self.members(k)).size:
+                chosen[k] = members[0]
+        return chosen
 
     @cached_property
     def outliers(self) -> np.ndarray:

@@ -82,5 +82,5 @@ def layout(
             ties = Ties.of_neighbours(found.indices, found.distances, around.dimension, n_jobs)
             place = around.place
         advance(1)
-        places = embedded(ties, n_dimensions, n_jobs=n_jobs, advance=advance)
+        places = embedded(ties, n_dimensions, n_jobs=n_jobs, advance=advance, compact=True)
     return np.asarray(places[place])

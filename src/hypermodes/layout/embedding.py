@@ -22,7 +22,8 @@ from hypermodes.threads import stretches, workers
 BLOCK = 8192  # items whose sums are added up together, whatever the number of threads
 FIRST_SPREAD = 10.0  # half the width of a part in the beginning
 JITTER = 1e-3  # that keeps items which look the same apart
-GAP = 2.0  # between parts, in widths of the widest
+GAP = 2.0  # between parts that are kept apart, in widths of the widest
+MARGIN = 1.0  # between parts in a picture, in units of the layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,12 @@ def embedded(
     settings: LayoutSettings = LAYOUT,
     n_jobs: int | None = -1,
     advance: Callable[[int], object] = lambda amount: None,
+    compact: bool = False,
 ) -> np.ndarray:
-    """Coordinates of the items; NaN for those without a tie. ``advance`` is told each epoch."""
+    """Coordinates of the items; NaN for those without a tie. ``advance`` is told each epoch.
+
+    Connected parts are side by side: ``compact`` as in a picture, or so far apart that none is near another.
+    """
     coordinates = np.full((ties.n, n_dimensions), np.nan)
     tied = np.flatnonzero(ties.tied)
     if tied.size == 0:
@@ -55,7 +60,8 @@ def embedded(
     with ThreadPoolExecutor(max_workers=threads) as pool:
         places = _first_places(graph, n_dimensions, settings.steps, pool).astype(np.float32)
         places = _moved(graph, places, settings, pool, threads, advance)
-    coordinates[items] = _side_by_side(places.astype(np.float64), graph.begins)
+    arranged = _packed if compact else _far_apart
+    coordinates[items] = arranged(places.astype(np.float64), graph.begins)
     return coordinates
 
 
@@ -176,20 +182,36 @@ def _move_part(
     move(*graph, now, part.start, *how, new[part])
 
 
-def _side_by_side(places: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Parts in rows from left to right, as far apart that none is near another."""
+def _far_apart(places: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Parts in a row, as far apart that none is near another."""
+    low, high = _boxes(places, begins)
+    middle = (low + high) / 2
+    width = float((high - low).max())
+    where = np.zeros_like(low)
+    where[:, 0] = np.arange(len(low)) * width * (1 + GAP)
+    return places + np.repeat(where - middle, np.diff(begins), axis=0)
+
+
+def _packed(places: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Parts on shelves, the largest first, each as wide as it is: a picture of about equal sides."""
+    low, high = _boxes(places, begins)
+    width = high - low + MARGIN
+    across = width[:, 0]
+    down = width[:, 1] if width.shape[1] > 1 else np.zeros(len(width))
+    full = max(float(across.max()), float(np.sqrt((across * down).sum()))) if down.any() else np.inf
+    where = np.zeros_like(low)
+    x = y = shelf = 0.0
+    for part, (wide, high_) in enumerate(zip(across.tolist(), down.tolist(), strict=True)):
+        if x > 0 and x + wide > full:
+            x, y, shelf = 0.0, y + shelf, 0.0
+        where[part, 0] = x
+        if width.shape[1] > 1:
+            where[part, 1] = y
+        x, shelf = x + wide, max(shelf, high_)
+    return places + np.repeat(where - low, np.diff(begins), axis=0)
+
+
+def _boxes(places: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and highest coordinates of each part."""
     low = np.minimum.reduceat(places, begins[:-1], axis=0)
-    high = np.maximum.reduceat(places, begins[:-1], axis=0)
-    sizes = np.diff(begins)
-    if sizes.size > 1:
-        width = high - low
-        gap = GAP * float(width.max())
-        columns = int(np.ceil(np.sqrt(sizes.size)))
-        cell = width[:, :2].max(axis=0) + gap
-        where = np.zeros_like(low)
-        number = np.arange(sizes.size)
-        where[:, 0], where[:, 1] = number % columns * cell[0], number // columns * cell[1]
-        places = places + np.repeat(where - (low + high) / 2, sizes, axis=0)
-    else:
-        places = places - (low + high) / 2
-    return places
+    return low, np.maximum.reduceat(places, begins[:-1], axis=0)
