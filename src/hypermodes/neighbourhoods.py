@@ -95,7 +95,7 @@ class Neighbourhoods:
         """
         search = NeighbourSearch(points, metric=metric, index=index, n_jobs=n_jobs)  # also checks the points
         given = isinstance(metric, str) and metric == "precomputed"
-        points = _in_one_form(points, given) if sp.issparse(points) else np.asarray(points, float)
+        points = _in_one_form(points, given) if sp.issparse(points) else search.points
         if points.shape[0] == 0:
             raise ValueError("points: expected at least one point; got none")
         rows = place = np.arange(points.shape[0])

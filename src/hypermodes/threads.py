@@ -110,7 +110,7 @@ def taken(values: np.ndarray, order: np.ndarray, n_jobs: int | None = 1, dtype: 
     def take(part: slice) -> None:
         out[part] = values[order[part]]
 
-    in_threads(n_jobs, take, stretches(order.size))
+    in_threads(n_jobs, take, stretches(order.size, max(1, (1 << 16) // max(1, values[:1].size))))
     return out
 
 

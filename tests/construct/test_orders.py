@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypermodes.construct import orders
-from hypermodes.construct.orders import curve_order
+from hypermodes.construct.orders import curve_order, row_order
 from strategies import seeds
 
 
@@ -60,3 +60,10 @@ def test_near_ones_are_near_each_other_in_groups_of_any_size():
     found = np.sort(steps(points))[::-1]
     assert (found > 1e-3).sum() < 7 * 2  # from group to group; a walk in any other order has hundreds
     assert (found > 1e-9).sum() < 7 * 7 * 2
+
+
+@given(seeds, st.sampled_from([1, 2, 5]), st.sampled_from([1, 3, 50]))
+def test_rows_are_in_the_order_of_their_coordinates(seed, columns, values):
+    points = np.random.default_rng(seed).integers(0, values, (90, columns)).astype(float)
+    rows = sorted(range(len(points)), key=lambda i: (*points[i].tolist(), i))
+    assert row_order(points).tolist() == rows

@@ -59,9 +59,12 @@ class Frame:
 
     def enter(self, points: np.ndarray) -> np.ndarray:
         """Points as they are in this frame."""
+        entered = points
         if (self.axes != np.arange(self.axes.size)).any():
-            points = points[:, self.axes]
-        return points * self.signs if (self.signs < 0).any() else points
+            entered = np.take(points, self.axes, axis=1)  # `points[:, axes]` would lie column by column
+        if (self.signs < 0).any():
+            entered = np.multiply(entered, self.signs, out=None if entered is points else entered)
+        return entered
 
 
 def _squares(

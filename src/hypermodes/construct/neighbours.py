@@ -198,6 +198,11 @@ class NeighbourSearch:
         return self._gathered(self._points.shape[0], self._all_blocks(k, client), k)
 
     @property
+    def points(self) -> Any:
+        """The points, checked, in double precision; distances if they were given."""
+        return self._points
+
+    @property
     def has_axes(self) -> bool:
         """Whether distances stay what they are when axes are turned round, or come in another order."""
         return not self._given and isinstance(self._geometry, Straight) and not sp.issparse(self._points)

@@ -27,8 +27,11 @@ def row_order(places: Any, n_jobs: int | None = 1) -> np.ndarray:
     first = places[:, 0]
     order = argsorted(first, n_jobs)
     first = taken(first, order, n_jobs)
-    if (first[1:] == first[:-1]).any():
-        order = np.lexsort(places.T[::-1])
+    level = np.zeros(first.size, bool)
+    level[1:] = first[1:] == first[:-1]
+    level[:-1] |= level[1:]
+    if (at := np.flatnonzero(level)).size:
+        order[at] = order[at[np.lexsort(places[order[at]].T[::-1])]]
     return order
 
 
