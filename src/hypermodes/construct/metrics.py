@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypermodes.scalars import finite_number
 
 LARGEST = 1 << 22  # entries of the largest array made along the way (32 MB)
+_CACHED = 1 << 15  # numbers that stay in the cache
 ORDINARY = 64  # power of two up to which the largest coordinate may be left as it is: squares are safe
 
 _MINKOWSKI = {
@@ -114,7 +115,7 @@ class Straight:
     def paired(self, queries: Any, i: np.ndarray, places: Any, j: np.ndarray) -> np.ndarray:
         """Distance from queries[i] to places[j] for each pair, from the differences of their coordinates."""
         distances = np.empty(i.size)
-        step = max(1, LARGEST // max(1, queries.shape[1]))
+        step = max(1, min(LARGEST, _CACHED) // max(1, queries.shape[1]))
         for low in range(0, i.size, step):
             here = slice(low, low + step)
             distances[here] = _lengths(queries[i[here]] - places[j[here]], self.p)

@@ -17,12 +17,14 @@ from scipy.spatial import cKDTree
 
 from hypermodes.construct.metrics import LARGEST, Geometry, Straight
 from hypermodes.construct.orders import curve_order, new_rows, row_order
+from hypermodes.construct.products import SIDE, Products, Seen
 from hypermodes.numbering import number_type
-from hypermodes.threads import as_done, stretches, taken, workers
+from hypermodes.threads import as_done, in_threads, stretches, taken, workers
 
 # Up to here a k-d tree is about level with brute force on uniform points, the worst for it.
 _TREE_DIMENSIONS = 12
 _SPARE = 8  # candidates beyond k that brute force looks at, so that rounding rarely calls for a second look
+_TOGETHER = 256  # rows whose candidates are looked at together
 _WORTH = 64  # times as many distances as memory should hold at once, in a block that is sent away
 
 Rows = np.ndarray | slice
@@ -133,10 +135,17 @@ class Exact:
             found_blocks = self._by_all_distances(queries, own, k)
         elif self.by_leaves:
             found_blocks = self._by_tree(queries, own, k, self.geometry)
+        elif self.geometry.p == 2 and not sp.issparse(self.places):
+            found_blocks = _ByProducts(self, queries, own, k, self.geometry).blocks()
         else:
             found_blocks = self._by_brute_force(queries, own, k, self.geometry)
         for rows, found, apart in found_blocks:
             yield rows, found if self._as_they_came else self.order[found], self.geometry.leave(apart)
+
+    @cached_property
+    def rough(self) -> Products:
+        """The places as a search in single precision sees them."""
+        return Products(self.places, np.float32, self.threads)
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -202,38 +211,109 @@ class Exact:
             yield rows, found, apart
 
 
+@dataclass(frozen=True, eq=False)
+class _ByProducts:
+    """Candidates by inner products, their distances from differences, a second look at close calls.
+
+    A row is settled when every point that was no candidate is farther than its k-th neighbour, whatever
+    rounding did: most are in single precision, others in double; for the rest all are seen that may be near.
+    So what is found does not depend on how products are rounded.
+    """
+
+    exact: Exact
+    queries: np.ndarray
+    own: np.ndarray | None
+    k: int
+    space: Straight
+
+    def blocks(self) -> Blocks:
+        """Rows near the queries, block by block."""
+        n, d = self.exact.places.shape
+        fine: Products | None = None
+        each = _rows_of(self._ask if self._everyone else max(self._ask, d))
+        for block in stretches(self.queries.shape[0], max(1, each // SIDE) * SIDE):
+            rows = np.arange(block.start, block.stop)
+            found, apart, unsettled = self._candidates(self.exact.rough, block, rows)
+            for part in pieces(unsettled, max(self._ask, d)):
+                fine = fine or Products(self.exact.places, np.float64, self.exact.threads)
+                found[part], apart[part], still = self._candidates(fine, rows[part], rows[part])
+                for few in pieces(part[still], n):
+                    found[few], apart[few] = self._all(fine, rows[few], apart[few])
+            yield rows, found, apart
+
+    @property
+    def _everyone(self) -> bool:
+        return self.queries is self.exact.places
+
+    @property
+    def _ask(self) -> int:
+        return min(self.exact.order.size, self.k + _SPARE + (self.own is not None))
+
+    def _seen(self, products: Products, rows: Rows) -> Seen:
+        return products.places[rows] if self._everyone else products.seen(self.queries[rows])
+
+    def _candidates(
+        self, products: Products, block: Rows, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The nearest of the candidates for some rows, their distances, and which rows are not settled."""
+        ask, k, places = self._ask, self.k, self.exact.places
+        first = block.start if self._everyone and isinstance(block, slice) else None
+        asked = self._seen(products, block)
+        chosen, beyond = products.candidates(asked, ask, first)
+        found, apart = np.empty((rows.size, k), chosen.dtype), np.empty((rows.size, k))
+        settled = np.full(rows.size, ask == places.shape[0])
+
+        def look(part: slice) -> None:
+            there, i = chosen[part], np.repeat(rows[part], ask)
+            distances = self.space.paired(self.queries, i, places, there.ravel()).reshape(-1, ask)
+            if self.own is not None:
+                distances[there == self.own[rows[part]][:, None]] = np.inf
+            there, distances = _in_order(there, distances)
+            found[part], apart[part] = there[:, :k], distances[:, :k]
+            settled[part] |= products.limit(asked[part], distances[:, k - 1]) < beyond[part]
+
+        in_threads(self.exact.threads, look, stretches(rows.size, _TOGETHER))
+        return found, apart, np.flatnonzero(~settled)
+
+    def _all(self, products: Products, rows: np.ndarray, apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest of all that may be no farther than those known."""
+        asked = self._seen(products, rows)
+        distances = products.squares(asked)
+        i, j = np.nonzero(~(distances > products.limit(asked, apart[:, -1])[:, None]))
+        distances[:] = np.inf
+        distances[i, j] = self.space.paired(self.queries, rows[i], self.exact.places, j)
+        if self.own is not None:
+            _strike(self.own[rows], distances)
+        return _closest(distances, self.k)
+
+
 class _Finder:
-    """Brute force by scikit-learn, seen from the middle of the points: inner products lose fewest digits."""
+    """Brute force by scikit-learn: sparse points, or powers other than 2."""
 
     def __init__(self, places: Any, space: Straight, threads: int):
         from sklearn.neighbors import NearestNeighbors
 
         self.space, self.threads = space, threads
-        central = space.p == 2 and not sp.issparse(places)
-        self.middle = (places.min(axis=0) + places.max(axis=0)) / 2 if central else None
-        self.places = self._moved(places)
+        self.places = places
         self.size = _norms(self.places).max()
         name, parameters = space.as_sklearn
         self.nearest = NearestNeighbors(algorithm="brute", metric=name, **parameters).fit(self.places)
 
-    def _moved(self, points: Any) -> Any:
-        return points if self.middle is None else points - self.middle
-
     def candidates(self, queries: Any, ask: int) -> tuple[np.ndarray, np.ndarray]:
         with _limited(self.threads):
-            distances, indices = self.nearest.kneighbors(self._moved(queries), ask)
+            distances, indices = self.nearest.kneighbors(queries, ask)
         return distances, indices
 
     def all_distances(self, queries: Any) -> np.ndarray:
         with _limited(self.threads):
-            return self.space.between(self._moved(queries), self.places, self.threads)
+            return self.space.between(queries, self.places, self.threads)
 
     def doubt(self, queries: Any) -> np.ndarray:
         """How far a squared distance may be off: d rounding errors of terms of this size, with a margin."""
         if self.space.p != 2:
             return np.zeros(queries.shape[0])
         errors = 8 * (queries.shape[1] + 8) * np.finfo(np.float64).eps
-        return errors * (_norms(self._moved(queries)) + self.size) ** 2
+        return errors * (_norms(queries) + self.size) ** 2
 
 
 class Table:
