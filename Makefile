@@ -4,7 +4,7 @@ BIN := .venv/bin
 # One thread for the linear algebra of each test process: faces are small, and processes share the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test fuzz lint types imports check bench bench-scale bench-quality bench-hypergraphs bench-saliency convergence clean
+.PHONY: help demo test fuzz lint types imports check bench bench-scale bench-quality bench-groups bench-saliency convergence clean
 help:            ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 16
 
@@ -42,9 +42,9 @@ bench-quality: .venv/.dev  ## clusters against HDBSCAN, spectral, Genie and othe
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan genieclust
 	$(BIN)/python benchmarks/quality.py
 
-bench-hypergraphs: .venv/.dev  ## groups of hypergraphs against Leiden, Louvain and spectral; needs HYPERMODES_DATA
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check networkx leidenalg
-	$(BIN)/python benchmarks/hypergraphs.py
+bench-groups: .venv/.dev  ## clusters of all kinds of data against nine others; WHAT="plane --seeds 3"; needs HYPERMODES_DATA
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check fast_hdbscan fast-plscan evoc umap-learn igraph leidenalg infomap genieclust
+	$(BIN)/python benchmarks/groups.py $(WHAT)
 
 bench-saliency: .venv/.dev  ## saliency against five other methods on marked pictures; needs HYPERMODES_DATA
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check opencv-contrib-python-headless

@@ -47,12 +47,13 @@ def _numbers(path: Path, ndmin: int = 1) -> np.ndarray:
 
 def nearest(points: np.ndarray, labels: np.ndarray) -> Labels:
     """Give every outlier to the cluster of the nearest clustered point."""
-    from scipy.spatial import cKDTree
+    from sklearn.neighbors import NearestNeighbors
 
     inside = np.flatnonzero(labels >= 0)
     if inside.size in (0, labels.size):
         return labels, np.maximum(labels, 0)
-    return labels, labels[inside[cKDTree(points[inside]).query(points)[1]]]
+    closest = NearestNeighbors(n_neighbors=1).fit(points[inside]).kneighbors(points, return_distance=False)
+    return labels, np.where(labels < 0, labels[inside[closest[:, 0]]], labels)
 
 
 def ours(points: np.ndarray, k: int) -> Labels:
