@@ -18,11 +18,13 @@ of several labelings:
   largest connected part).
 
 Figures of a method that hangs on a seed are means over seeds 0, 1, …; errors are standard errors over sets.
-Rows of results/groups.csv that are not measured again stay in the tables. Seconds are sums over the sets.
+What results/groups.csv has from before stays in the tables until it is measured again. Seconds are sums over
+the sets.
 """
 
 import argparse
 import csv
+import io
 import sys
 import time
 import warnings
@@ -54,11 +56,6 @@ class Row(NamedTuple):
     found: int
     true: int
     seconds: float
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What is replaced as a whole when it is measured again."""
-        return self.family, self.set, self.method
 
 
 # -- scores ---------------------------------------------------------------------------------------------
@@ -114,21 +111,23 @@ def runs(family: str, number: int, data: Data, name: str, seeds: int) -> Iterato
 
 
 def read(path: Path) -> list[Row]:
+    """What is known: of a method, set and seed that were measured twice, the last."""
     if not path.exists():
         return []
     with open(path, newline="") as file:
-        return [Row(*(kind(text) for kind, text in zip(Row.__annotations__.values(), line, strict=True)))
-                for line in list(csv.reader(file))[1:]]  # fmt: skip
+        lines = [line for line in csv.reader(file) if line != list(Row._fields)]
+    kinds = Row.__annotations__.values()
+    rows = [Row(*(kind(text) for kind, text in zip(kinds, line, strict=True))) for line in lines]
+    return list({(row.family, row.set, row.method, row.seed): row for row in rows}.values())
 
 
 def save(path: Path, rows: Iterable[Row]) -> None:
-    """These rows, and those of other runs that they do not replace."""
-    rows = list(rows)
-    replaced = {row.key for row in rows}
-    kept = [row for row in read(path) if row.key not in replaced]
+    """Add rows at the end, in one piece: several runs may write to one file."""
     path.parent.mkdir(exist_ok=True)
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([Row._fields, *kept, *rows])
+    text = io.StringIO()
+    csv.writer(text).writerows(rows if path.exists() else [Row._fields, *rows])
+    with open(path, "a", newline="") as file:
+        file.write(text.getvalue())
 
 
 def words(name: str) -> str:
@@ -229,8 +228,7 @@ def measure(families: list[str], methods: list[str], seeds: int, quick: bool, ca
                 if suits(METHODS[name], data, family):
                     doing = f"{family}: {data.name} {number or ''} {words(name)}"
                     print(f"\r{doing:79s}", end="", file=sys.stderr, flush=True)
-                    before = [row for row in read(path) if row.key == (family, data.name, name)]
-                    save(path, [*(before if number else []), *runs(family, number, data, name, seeds)])
+                    save(path, runs(family, number, data, name, seeds))
     print(file=sys.stderr)
     lines = written(read(path))
     path.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")

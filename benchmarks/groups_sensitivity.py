@@ -33,7 +33,7 @@ OFF: dict[str, dict[str, float]] = {  # beside half and double
     "steps": {"none": 0},
 }
 MOST = {"plane": 1100, "tables": 10**9, "embeddings": 1000, "affinities": 700, "hypergraphs": 2000}
-LEFT_OUT = ("Mushrooms", "60 groups", "SN-congress-bills")  # among the small ones they take most of the time
+LEFT_OUT = ("Mushrooms", "60 groups", "SN-congress-bills")  # they take most of the time
 SAMPLES = 2
 CLOUD = 500  # points
 
