@@ -230,9 +230,9 @@ def measure(families: list[str], methods: list[str], seeds: int, quick: bool, ca
                     print(f"\r{doing:79s}", end="", file=sys.stderr, flush=True)
                     save(path, runs(family, number, data, name, seeds))
     print(file=sys.stderr)
-    lines = written(read(path))
-    path.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines))
+    rows = read(path)
+    path.with_suffix(".md").write_text("\n".join(written(rows)) + "\n", encoding="utf-8")
+    print("\n".join(written([row for row in rows if row.family in families])))
 
 
 def compiled(families: list[str], methods: list[str]) -> None:
