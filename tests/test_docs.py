@@ -61,7 +61,7 @@ def _shown(path):
 
 def test_pages_and_modules_are_found():
     assert {"README.md", "docs/clusters.md", "docs/theory.md"} <= set(PAGES)
-    assert {"hypermodes.groups", "hypermodes.construct.neighbours"} <= set(MODULES)
+    assert {"hypermodes.cluster.api", "hypermodes.construct.neighbours"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("page", PAGES)
