@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 from contextlib import suppress
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hypermodes import read_points
+from repeated_columns import REPEATED, memory_of_arrow, write_repeated
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=6)
@@ -241,3 +243,51 @@ def test_parquet_is_measured_before_it_is_read(tmp_path):
     with pytest.raises(ValueError, match=r"its 1000000 rows unpack to \d+ bytes, more than max_bytes="):
         read_points(path, max_bytes=10**6)
     assert read_points(path).points.shape == (10**6, 2)
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_what_repeats_in_parquet_takes_no_memory(tmp_path, kind):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "points.parquet"
+    write_repeated(path, kind, "vast", {"x": np.arange(200.0)})
+    with memory_of_arrow(pyarrow) as pool:
+        table = read_points(path, max_bytes=2_000_000)
+        assert table.points.ravel().tolist() == list(range(200)) * 100
+        assert table.left_out == ("vast",)
+        with pytest.raises(ValueError, match=r"^points: .* column 'vast' holds [^\n]*; expected numbers$"):
+            read_points(path, columns=["vast"])
+        if kind == "text":
+            ids = read_points(path, id_column="vast", max_bytes=2_000_000).ids
+            assert set(ids) == {REPEATED["text"]}
+            assert len(set(map(id, ids))) <= 100  # one for each group of rows
+        else:
+            with pytest.raises(ValueError, match=r"^points: .* column 'vast' holds [^\n]*; expected numbers"):
+                read_points(path, id_column="vast", max_bytes=2_000_000)
+        assert pool.max_memory() < 10**7
+
+
+@pytest.mark.parametrize("ids", [["b", "a", None], [3, 1, 3], [True, False, True]])
+def test_names_of_rows_in_parquet_are_of_any_plain_type(tmp_path, ids):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "points.parquet"
+    table = pyarrow.table({"id": ids, "x": [1.0, 2, 3]})
+    pyarrow.parquet.write_table(table, path, row_group_size=2)
+    assert list(read_points(path).ids) == ids
+
+
+def test_columns_that_parquet_cannot_tell_apart_are_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "points.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"x": [1.0, 2], "x.y": [b"a", b"b"]}), path)
+    with pytest.raises(ValueError, match=r"columns 'x' and 'x\.y' cannot be told apart; rename one"):
+        read_points(path, columns=["x"])
+
+
+def test_decimals_that_doubles_cannot_tell_apart_are_named(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "points.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"x": [Decimal("12345678901234567890.12")]}), path)
+    with pytest.raises(ValueError, match=r"column 'x' holds decimal128\S* \d+\), among them numbers beyond"):
+        read_points(path)
+    pyarrow.parquet.write_table(pyarrow.table({"x": [Decimal("1.25"), Decimal("-7")]}), path)
+    assert read_points(path).points.tolist() == [[1.25], [-7]]

@@ -18,6 +18,7 @@ import numpy as np
 from hypermodes.files import as_path
 from hypermodes.interop import parquet
 from hypermodes.npy import read_array
+from hypermodes.scalars import MOST, shown
 
 FORMATS = ("csv", "tsv", "txt", "parquet", "npy")
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
@@ -225,32 +226,51 @@ def _read_array(source: _Source, choice: _Choice) -> PointTable:
 
 def _read_parquet(source: _Source, choice: _Choice) -> PointTable:
     pyarrow = parquet.pyarrow("points")
+    chosen, table = _parquet_columns(source, choice)
+    numbers = {}
+    for k in chosen.candidates:
+        name = chosen.names[k]
+        if name not in table.column_names:  # it holds no numbers
+            continue
+        column = table.column(name)
+        values = column.cast(pyarrow.float64(), safe=False).to_numpy()  # what is missing is NaN
+        if not pyarrow.types.is_floating(column.type) and (np.abs(values) >= MOST).any():
+            raise source.error(
+                f"column {name!r} holds {column.type}, among them numbers beyond 2**53, which doubles "
+                "cannot tell apart; choose other columns, or convert it to double"
+            )
+        numbers[k] = _finite(source, name, values)
+    ids = () if chosen.identity is None else parquet.values(table.column(chosen.names[chosen.identity]))
+    return _table(source, chosen, numbers, ids)
+
+
+def _parquet_columns(source: _Source, choice: _Choice) -> tuple[_Chosen, Any]:
+    """Which columns are wanted, and those of them that hold numbers, with the names of rows."""
+    import pyarrow.parquet
+
+    with _one_line(source):
+        schema = pyarrow.parquet.read_schema(source.path)
+    chosen = choice.among(list(schema.names))
+    used = [k for k in chosen.candidates if parquet.is_number(schema.types[k])]
+    other = next((k for k in chosen.candidates if k not in used), None)
+    if chosen.are_asked_for and other is not None:
+        raise source.error(
+            f"column {chosen.names[other]!r} holds {shown(schema.types[other])}; expected numbers"
+        )
+    if chosen.identity is not None:
+        used.append(chosen.identity)
+    names = list(dict.fromkeys(chosen.names[k] for k in used))
+    with _one_line(source):
+        return chosen, parquet.read(lambda: source.path, names, source.max_bytes)
+
+
+@contextmanager
+def _one_line(source: _Source) -> Iterator[None]:
     try:
-        with parquet.errors(), pyarrow.parquet.ParquetFile(source.path) as file:
-            parquet.check_size(file.metadata, len(file.schema_arrow), source.max_bytes)
-            table = file.read()
-            table.validate(full=True)
+        with parquet.errors():
+            yield
     except ValueError as error:
         raise source.error(str(error)) from None
-    chosen = choice.among(list(table.column_names))
-    numbers = {}
-    kinds = pyarrow.types
-    number_kinds = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal)
-    for k in chosen.candidates:
-        column, kind = table.column(k), table.schema.field(k).type
-        if any(is_one(kind) for is_one in number_kinds):
-            try:
-                values = column.cast(pyarrow.float64()).to_numpy()  # what is missing is NaN
-            except pyarrow.ArrowInvalid:
-                raise source.error(
-                    f"column {chosen.names[k]!r} holds {kind}, among them numbers beyond 2**53, which "
-                    "doubles cannot tell apart; choose other columns, or convert it to double"
-                ) from None
-            numbers[k] = _finite(source, chosen.names[k], values)
-        elif chosen.are_asked_for:
-            raise source.error(f"column {chosen.names[k]!r} holds {kind}; expected numbers")
-    ids = () if chosen.identity is None else table.column(chosen.identity).to_pylist()
-    return _table(source, chosen, numbers, ids)
 
 
 def _finite(source: _Source, name: str, values: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import hypermodes as hm
 from interop.documents import KINDS, read_text, reading_by, written
+from repeated_columns import REPEATED, memory_of_arrow, write_repeated
 from strategies import hif_documents
 
 both_ways = pytest.mark.usefixtures("way")
@@ -279,6 +280,33 @@ def test_parquet_is_measured_before_it_is_read():
     assert len(stream.getvalue()) < 10**5
     assert "its 1000000 rows unpack to" in tried(stream.getvalue(), "parquet", max_bytes=10**6)
     assert tried(stream.getvalue(), "parquet").n_edges == 1
+
+
+@pytest.mark.parametrize("role", ["edge", "node", "weight", "edge_weight", "other"])
+@pytest.mark.parametrize("kind", REPEATED)
+def test_what_repeats_in_parquet_takes_no_memory(kind, role):
+    pyarrow = pytest.importorskip("pyarrow")
+    stream = io.BytesIO()
+    write_repeated(stream, kind, role, {"edge": range(200), "node": range(200)})
+    with memory_of_arrow(pyarrow) as pool:
+        read = tried(stream.getvalue(), "parquet", max_bytes=2_000_000, duplicates="last")
+        assert pool.max_memory() < 10**7
+    if role == "other" or (role in ("edge", "node") and kind == "text"):
+        sizes = (1 if role == "edge" else 200, 1 if role == "node" else 200)
+        assert (read.n_edges, read.n_vertices) == sizes
+    else:
+        assert f"column {role!r}: expected " in read
+
+
+def test_damaged_pages_of_parquet_are_noticed():
+    pytest.importorskip("pyarrow")
+    hypergraph = hm.Hypergraph.from_edges([[f"v{i * j % 17}" for j in range(1, 5)] for i in range(1, 40)])
+    content = written(hypergraph, "parquet")
+    for place in range(4, len(content) // 2, 3):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        read = tried(bytes(changed), "parquet")
+        assert isinstance(read, str) or read == hypergraph
 
 
 def test_the_limit_is_on_what_is_unpacked_and_can_be_raised():

@@ -19,6 +19,7 @@ from hypermodes.interop import parquet
 from hypermodes.interop.building import Listing, Reading, build, short
 from hypermodes.interop.hif import given_weights, number_text
 from hypermodes.json_text import is_unicode
+from hypermodes.scalars import shown
 
 ROLES = ("edge", "node", "weight", "edge_weight")
 _KNOWN = (
@@ -399,28 +400,34 @@ def read_parquet(content: bytes, reading: Reading) -> Hypergraph:
     with parquet.errors():
         schema = arrow.parquet.read_schema(arrow.BufferReader(content))
         where = columns_of(schema.names, len(schema), reading.columns)
-        used = [schema.names[i] for i in where if i is not None]
-        texts = [name for name in used[:2] if str(schema.field(name).type) in ("string", "large_string")]
-        file = arrow.parquet.ParquetFile(arrow.BufferReader(content), read_dictionary=texts)
-        parquet.check_size(file.metadata, len(used), reading.max_bytes)
-        if file.metadata.num_rows == 0:
+        names = {role: schema.names[i] for role, i in zip(ROLES, where, strict=False) if i is not None}
+        for role, i in zip(ROLES, where, strict=False):
+            if i is not None:
+                _check_kind(arrow, schema.types[i], role)
+        wanted = list(dict.fromkeys(names.values()))
+        table = parquet.read(lambda: arrow.BufferReader(content), wanted, reading.max_bytes)
+        if table.num_rows == 0:
             raise ValueError("expected rows 'edge, node'; the table is empty")
-        table = file.read(columns=used)
-        table.validate(full=True)  # what is damaged may point anywhere
-        edges, nodes = (_arrow_codes(arrow, table.column(used[k]), ROLES[k]) for k in (0, 1))
+        edges, nodes = (_arrow_codes(arrow, table.column(names[role])) for role in ROLES[:2])
         weights, edge_weights = (
-            None if i is None else _arrow_numbers(arrow, table.column(schema.names[i]), ROLES[k + 2])
-            for k, i in enumerate(where[2:])
+            _arrow_numbers(arrow, table.column(names[role]), role) if role in names else None
+            for role in ROLES[2:]
         )
     if ((edges[0] < 0) & (nodes[0] < 0)).any():
         raise ValueError("a row has neither a hyperedge nor a vertex")
     return from_codes(*edges, *nodes, weights, edge_weights, reading, lambda i: f"row {i + 1}")
 
 
-def _arrow_codes(arrow: Any, column: Any, role: str) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
-    if not (arrow.types.is_integer(kind) or arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
-        raise ValueError(f"column {role!r}: expected text or whole numbers; found {kind}")
+def _check_kind(arrow: Any, kind: Any, role: str) -> None:
+    """See what a column holds before it is read."""
+    is_integer, is_floating = arrow.types.is_integer(kind), arrow.types.is_floating(kind)
+    if role in ROLES[:2] and not (is_integer or parquet.is_text(kind)):
+        raise ValueError(f"column {role!r}: expected text or whole numbers; found {shown(kind)}")
+    if role in ROLES[2:] and not (is_integer or is_floating):
+        raise ValueError(f"column {role!r}: expected numbers; found {shown(kind)}")
+
+
+def _arrow_codes(arrow: Any, column: Any) -> tuple[np.ndarray, tuple[Hashable, ...]]:
     if not arrow.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     column = column.unify_dictionaries().combine_chunks()
@@ -437,8 +444,6 @@ def _arrow_codes(arrow: Any, column: Any, role: str) -> tuple[np.ndarray, tuple[
 
 
 def _arrow_numbers(arrow: Any, column: Any, role: str) -> np.ndarray:
-    if not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
-        raise ValueError(f"column {role!r}: expected numbers; found {column.type}")
     if not column.null_count:
         values = column.cast(arrow.float64(), safe=False).to_numpy()
         if not np.isfinite(values).all():
@@ -474,7 +479,7 @@ def write_parquet(hypergraph: Hypergraph, file: BinaryIO) -> None:
     if (hypergraph.weights != 1).any():
         padded = np.concatenate((np.full(before, np.nan), hypergraph.weights[owners], np.full(after, np.nan)))
         columns["edge_weight"] = arrow.array(padded, mask=np.isnan(padded))
-    arrow.parquet.write_table(arrow.table(columns), file)
+    arrow.parquet.write_table(arrow.table(columns), file, write_page_checksum=True)
 
 
 def arrow_labels(arrow: Any, name: str, labels: Sequence[Hashable]) -> Any:
