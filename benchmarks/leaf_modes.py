@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from quality import read_sets, scores
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import hypermodes as hm
+from quality import read_sets, scores
 
 MOST = 3200
 ROWS = 5000
