@@ -1,10 +1,10 @@
-"""Would clusters be as good if they were unions of modes? What it costs to keep the starts of a mode together.
+"""Would clusters be as good if they were unions of modes? What it costs to keep modes together.
 
     python benchmarks/leaf_modes.py
 
-Algorithm 1 is run from every hyperedge. Then every item goes to the cluster that most items of its mode are in.
-Mean difference of the adjusted Rand index, all assigned, over the point sets of `clustering_gagolewski` with at
-most 3,200 points, and over `high_dimensions` (5,000 rows each), digits, iris, wine and breast cancer.
+Algorithm 1 is run from every hyperedge. Then every item goes to the cluster that most items of its mode are
+in. Mean difference of the adjusted Rand index, all assigned, over the point sets of `clustering_gagolewski`
+with at most 3,200 points, and over `high_dimensions` (5,000 rows each), digits, iris, wine, breast cancer.
 """
 
 import os
