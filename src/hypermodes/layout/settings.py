@@ -12,8 +12,8 @@ class LayoutSettings:
     n_neighbors : int
         Neighbours an item is tied to. 10 to 20 give nearly the same clusters.
     n_dimensions : int
-        Coordinates of the layout that clusters are read from. 10 give nearly the same; 2, as in pictures, tear
-        hypergraphs.
+        Coordinates of the layout that clusters are read from. 10 give nearly the same; 2, as in pictures,
+        tear hypergraphs.
     epochs : int
         Times that all items move; the step falls linearly to 0. 150 to 500 give nearly the same.
     repulsion : float
