@@ -27,6 +27,7 @@ from hypermodes import folder as on_disk
 from hypermodes import labels as names
 from hypermodes.annotations import NUMBERS, TEXTS, Annotations, Records
 from hypermodes.batch import Budget, Prepared
+from hypermodes.folder import digest_of_meta
 from hypermodes.gathering import shift_rows
 from hypermodes.prepare import lay_out
 from hypermodes.transposing import row_ranges
@@ -649,6 +650,11 @@ def test_a_folder_that_came_to_be_there_meanwhile_is_left_alone(tmp_path):
 # -- hostile folders ----------------------------------------------------------------------------------
 
 
+def describe(folder, meta):
+    """Change a description, as if it had been written so."""
+    (folder / "meta.json").write_text(json.dumps(meta | {"digest": digest_of_meta(meta)}))
+
+
 def refused(folder, verify=False):
     with pytest.raises(ValueError, match="is not a hypergraph written by hypermodes") as error:
         hm.open(folder, verify=verify)
@@ -727,7 +733,7 @@ def test_a_changed_byte_is_found_by_looking_at_all(folder, name):
 )
 def test_a_description_that_lies_is_refused(folder, change):
     meta = json.loads((folder / "meta.json").read_text())
-    (folder / "meta.json").write_text(json.dumps(meta | change))
+    describe(folder, meta | change)
     refused(folder)
 
 
@@ -779,13 +785,59 @@ def test_columns_of_annotations_are_of_their_own_type_and_length(said, name, dty
     stretched(said / f"{name}.npy", dtype, length)
     meta = json.loads((said / "meta.json").read_text())
     meta["columns"][name][:2] = [dtype, length]
-    (said / "meta.json").write_text(json.dumps(meta))
+    describe(said, meta)
     tracemalloc.start()
     reason = refused(said)
     used = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert f"{name}.npy" in reason or "expected 2 entries" in reason
     assert used < MEGABYTE
+
+
+@pytest.fixture
+def named_and_said(tmp_path):
+    write_folder(annotated(), tmp_path / "named")
+    return tmp_path / "named"
+
+
+def test_one_turned_bit_of_the_description_is_found(named_and_said):
+    path = named_and_said / "meta.json"
+    content = path.read_bytes()
+    for place in range(0, len(content), 5):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 3
+        path.write_bytes(changed)
+        try:
+            opened = hm.open(named_and_said)
+        except ValueError as error:
+            assert "is not a hypergraph written by hypermodes" in str(error)
+        else:
+            assert opened == annotated()  # a blank between words
+
+
+@pytest.mark.parametrize("digest", [False, True])
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [("names", "labels"), ("names", "vertices"), ("columns", "annotations_json"), ("columns", "row_rates")],
+)
+def test_what_the_description_lost_is_not_left_out(named_and_said, place, name, digest):
+    meta = json.loads((named_and_said / "meta.json").read_text())
+    said = meta[place].pop(name)
+    for change in ({}, {f"x{name}": said}):
+        lost = meta | {place: meta[place] | change}
+        describe(named_and_said, lost)
+        if not digest:
+            del lost["digest"]
+            (named_and_said / "meta.json").write_text(json.dumps(lost))
+        assert "meta.json " in refused(named_and_said)
+
+
+def test_folders_of_older_releases_are_read(named_and_said):
+    meta = json.loads((named_and_said / "meta.json").read_text())
+    del meta["digest"]
+    (named_and_said / "meta.json").write_text(json.dumps(meta, indent=1))
+    (named_and_said / "notes.json").write_text("{}")  # what is no part of it is nobody's business
+    assert hm.open(named_and_said, verify=True) == annotated()
 
 
 def test_names_that_find_no_memory_are_told_in_one_line(tmp_path, monkeypatch):
@@ -806,7 +858,7 @@ def test_a_consistent_lie_is_found_by_looking_at_all(folder):
     np.save(path, values)
     meta = json.loads((folder / "meta.json").read_text())
     meta["columns"]["row_of_edges"][2] = columns.digest_of(values)
-    (folder / "meta.json").write_text(json.dumps(meta))
+    describe(folder, meta)
     assert "other than rows" in refused(folder, verify=True)
 
 
@@ -818,7 +870,7 @@ def forged(folder, name, change):
     np.save(path, values)
     meta = json.loads((folder / "meta.json").read_text())
     meta["columns"][name][2] = columns.digest_of(values)
-    (folder / "meta.json").write_text(json.dumps(meta))
+    describe(folder, meta)
 
 
 def more(factor):

@@ -217,11 +217,21 @@ def test_blank_lines_between_rows_of_several_cells_are_no_rows(tmp_path, text):
         b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 2)}" % 2**64,
         b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 2)}",
         b"{'descr': '|O', 'fortran_order': False, 'shape': (1, 2)}",
+        *(
+            b"{'descr': '%s0', 'fortran_order': False, 'shape': (1099511627776, 2)}" % kind
+            for kind in (b"|V", b"<U", b"|S")
+        ),
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (0, %d)}" % 2**64,
     ],
 )
 def test_headers_of_arrays_that_lie_are_refused(tmp_path, header):
     path = tmp_path / "points.npy"
-    path.write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(16))
+    path.write_bytes(
+        b"\x93NUMPY\1\0"
+        + len(header).to_bytes(2, "little")
+        + header
+        + bytes(16 * (b"0'," not in header and b"(0," not in header))
+    )
     with pytest.raises(ValueError, match=r"^points: .* it is no array saved by NumPy: "):
         read_points(path)
 

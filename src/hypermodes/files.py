@@ -9,7 +9,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -180,26 +180,32 @@ _PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(o
 
 
 def save_arrays(path: str | os.PathLike[str] | BinaryIO, kind: str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays and what they are to exactly this path, or into an open file."""
+    """Write arrays, what they are, and which there are, to exactly this path or into an open file."""
+    said = {"format": np.array(kind), _MEMBERS: np.array(sorted(arrays), dtype=np.str_)}
     if isinstance(path, io.TextIOBase):
         raise ValueError("path: expected a path or a file opened in binary mode; got one opened as text")
     if hasattr(path, "write"):
-        np.savez(path, allow_pickle=False, format=np.array(kind), **arrays)
+        np.savez(path, allow_pickle=False, **said, **arrays)
         return
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, allow_pickle=False, format=np.array(kind), **arrays)
+        np.savez(file, allow_pickle=False, **said, **arrays)
+
+
+_MEMBERS = "members"
 
 
 def load_arrays(
     path: str | os.PathLike[str] | BinaryIO,
     kind: str,
     what: str,
+    known: Collection[str],
     build: Callable[[dict[str, np.ndarray]], T],
     max_bytes: int = LARGEST,
 ) -> T:
     """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError.
 
-    A file that is compressed may unpack to ``max_bytes``, and any to as much as it has itself.
+    Arrays that are not ``known`` are refused, and so is a file without an array that it says it has: else one
+    that may be left out could be lost by a damaged name. A file that is compressed may unpack to ``max_bytes``, and any to as much as it has itself.
     """
     with _opened(path) as file:
         try:
@@ -221,10 +227,20 @@ def load_arrays(
                 )
             if str(arrays.pop("format")) != kind:
                 raise ValueError("it holds something else")
+            _check_members(arrays, known)
             return build(arrays)
         except _MALFORMED as error:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             raise ValueError(f"path: {_named(path)} is not {what} saved by hypermodes: {reason}") from error
+
+
+def _check_members(arrays: dict[str, np.ndarray], known: Collection[str]) -> None:
+    if not arrays.keys() <= {*known, _MEMBERS}:
+        raise ValueError(f"it has an array called {min(arrays.keys() - {*known, _MEMBERS})!r}")
+    if _MEMBERS in arrays:  # files of before say nothing
+        said = set(arrays.pop(_MEMBERS).tolist())
+        if said != arrays.keys():
+            raise ValueError(f"it should have {sorted(said)}; it has {sorted(arrays)}")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, np.ndarray]:

@@ -1,7 +1,7 @@
 """Hypergraphs on disk: a folder of plain ``.npy`` files, written block by block, read in place.
 
 The layout, version 1 (see also docs/scale.md). All numbers are little-endian; n_edges, n_vertices and
-n_incidences are in ``meta.json``, with the type, length and BLAKE2b digest of every column.
+n_incidences are in ``meta.json``, with the type, length and BLAKE2b digest of every column, and of itself.
 
 ======================================  =====================================================================
 ``edge_pointers``, ``edge_vertices``    int32; hyperedge i has edge_vertices[edge_pointers[i]:…[i+1]]; sorted
@@ -37,6 +37,16 @@ FORMAT: Final = "hypermodes-folder"
 VERSION: Final = 1
 MOST: Final = np.iinfo(np.int32).max - 1  # incidences, hyperedges or vertices
 META: Final = "meta.json"
+_COLUMNS: Final = frozenset((
+    "edge_pointers", "edge_vertices", "edge_values", "vertex_pointers", "vertex_edges", "vertex_values", "ones",
+    "weights", "degrees", "row_pointers", "row_vertices", "row_vertex_pointers", "row_vertex_edges", "row_rates",
+    "row_twins", "row_first_edges", "row_of_edges", *TEXTS, *NUMBERS,
+))  # fmt: skip
+_NAMES: Final = frozenset(("vertices", "labels"))
+_SAID: Final = frozenset((
+    "format", "version", "n_vertices", "n_edges", "n_incidences", "n_rows", "n_row_incidences", "soft", "names",
+    "columns", "digest",
+))  # fmt: skip
 _LARGEST_META: Final = 1 << 20
 _LARGEST_TEXT: Final = (1 << 28, 1 << 12)  # bytes of names or annotations: in all, and for each that has some
 
@@ -104,6 +114,7 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
         raise ValueError(f"{META} does not say {FORMAT!r}")
     if meta.get("version") != VERSION:
         raise ValueError(f"it is of version {meta.get('version')!r}; this release reads {VERSION}")
+    _check_said(folder, meta)
     n_vertices, n_edges, n_incidences, n_rows, n_near = (
         _count(meta, name) for name in ("n_vertices", "n_edges", "n_incidences", "n_rows", "n_row_incidences")
     )
@@ -175,6 +186,29 @@ def _opened(folder: Path, verify: bool) -> Hypergraph:
     if verify:
         verify_columns(hypergraph, read, columns)
     return hypergraph
+
+
+def _check_said(folder: Path, meta: dict[str, Any]) -> None:
+    """See that the description is as it was written, and says of all that is there: no more, no less.
+
+    Else what may be left out, as names may, could be lost by one damaged letter.
+    """
+    if "digest" in meta and meta["digest"] != digest_of_meta(meta):
+        raise ValueError(f"{META} is not as it was written")
+    for said, known in ((meta, _SAID), (meta["columns"], _COLUMNS), (meta["names"], _NAMES)):
+        if not isinstance(said, dict) or not said.keys() <= known:
+            raise ValueError(f"{META} says {sorted(said)!r}; expected some of {sorted(known)!r}"[:200])
+    expected = {f"{name}.npy" for name in meta["columns"]} | {f"{name}.json" for name in meta["names"]}
+    possible = {f"{name}.npy" for name in _COLUMNS} | {f"{name}.json" for name in _NAMES}
+    more = (possible - expected).intersection(os.listdir(folder))
+    if more:
+        raise ValueError(f"{META} does not say that there is a file {min(more)}")
+
+
+def digest_of_meta(meta: Mapping[str, Any]) -> str:
+    """The digest of a description, without the one that it has; folders of older releases have none."""
+    said = {name: value for name, value in meta.items() if name != "digest"}
+    return hashlib.blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _annotations(

@@ -18,7 +18,7 @@ from hypermodes import labels as names
 from hypermodes.annotations import TEXTS, Annotations
 from hypermodes.columns import PIECE
 from hypermodes.files import as_path, beside, settle, writing_to
-from hypermodes.folder import FORMAT, META, MOST, VERSION, check_text
+from hypermodes.folder import FORMAT, META, MOST, VERSION, check_text, digest_of_meta
 from hypermodes.folder_rows import FolderColumns, write_rows
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.matrices import unmasked
@@ -266,6 +266,7 @@ class FolderWriter:
             },
             "columns": {name: list(entry) for name, entry in sorted(columns.written.items())},
         }
+        meta["digest"] = digest_of_meta(meta)
         (self._folder / META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
         for path in (*self._folder.iterdir(), self._folder):
             settle(path)

@@ -11,11 +11,12 @@ import scipy.sparse as sp
 
 from hypermodes import edge_lists
 from hypermodes import labels as names
-from hypermodes.annotations import Annotations
+from hypermodes.annotations import NUMBERS, TEXTS, Annotations
 from hypermodes.files import LARGEST, load_arrays, save_arrays
 from hypermodes.matrices import check_compressed, given_matrix, unmasked
 
 _FORMAT = "hypermodes-hypergraph-1"
+_PARTS = ("data", "indices", "indptr", "shape", "weights", "vertices", "labels")
 _ISOLATED = 24  # bytes that a vertex in no hyperedge takes: a pointer, a record, and a place to put them
 
 
@@ -325,8 +326,9 @@ class Hypergraph:
         What the file unpacks to, and what vertices in no hyperedge need, may be at most ``max_bytes``.
         """
         return load_arrays(
-            path, _FORMAT, "a hypergraph", lambda stored: cls._from_arrays(stored, max_bytes), max_bytes
-        )
+            path, _FORMAT, "a hypergraph", (*_PARTS, *TEXTS, *NUMBERS),
+            lambda stored: cls._from_arrays(stored, max_bytes), max_bytes,
+        )  # fmt: skip
 
     @classmethod
     def _from_arrays(cls, stored: dict[str, np.ndarray], max_bytes: int) -> Self:

@@ -9,6 +9,7 @@ _READERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+_LONGEST = np.iinfo(np.int64).max
 
 
 def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -22,8 +23,10 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
         raise ValueError(f"it has no header of NumPy: {' '.join(str(error).split())}") from None
     if dtype.hasobject:
         raise ValueError("it holds Python objects, which are never unpickled")
-    if min(shape, default=0) < 0:
+    if min(shape, default=0) < 0 or max(shape, default=0) > _LONGEST:
         raise ValueError(f"it says that its shape is {shape}")
+    if dtype.itemsize == 0 and prod(shape):  # however many there are, the file has as many bytes
+        raise ValueError(f"it says that it has {prod(shape)} items of no size, of type {dtype}")
     return shape, fortran, dtype
 
 

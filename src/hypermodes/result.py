@@ -388,8 +388,9 @@ class ModeSet:
     def load(cls, path: str | os.PathLike[str], hypergraph: Hypergraph | None = None) -> Self:
         """Read what `save` wrote; give the hypergraph to have vertices and labels. Nothing is unpickled."""
         return load_arrays(
-            path, _FORMAT, "a set of modes", lambda stored: cls._from_arrays(stored, hypergraph)
-        )
+            path, _FORMAT, "a set of modes", (*(field.name for field in fields(ModeTable)), "edge_mode"),
+            lambda stored: cls._from_arrays(stored, hypergraph),
+        )  # fmt: skip
 
     @classmethod
     def _from_arrays(cls, stored: dict[str, np.ndarray], hypergraph: Hypergraph | None) -> Self:

@@ -49,6 +49,7 @@ from hypermodes.gathering import Gathered
 KEPT: Final = "; what is there is kept, and the same call with resume=True goes on from it"
 _FORMAT: Final = "hypermodes-run-2"
 _BLOCK_FORMAT: Final = "hypermodes-block-2"
+_BLOCK_PARTS: Final = ("run", "ptr", "rows", "shares", "notes", "first", "which")
 _FINISHED: Final = range(6)  # statuses that a start may end with, as `_kernels.shifting` numbers them
 _ROUNDING: Final = 1e-9  # by which shares may miss 1
 _TRIES: Final = 10  # to lock a file that is removed meanwhile
@@ -121,7 +122,7 @@ class Run:
         self._check_place(k)
         try:
             with open_plain(self._file(k)) as file:
-                return load_arrays(file, _BLOCK_FORMAT, "a block of results", self._checked(k))
+                return load_arrays(file, _BLOCK_FORMAT, "a block of results", _BLOCK_PARTS, self._checked(k))
         except (OSError, ValueError):
             return None
 

@@ -56,9 +56,15 @@ def built(vertices, incidences, edge_weights):
 # -- text -----------------------------------------------------------------------------------------------
 
 
+def _once(pairs):
+    """A JSON object in which no key comes twice."""
+    need(len({key for key, _ in pairs}) == len(pairs))
+    return dict(pairs)
+
+
 def hif(content, **_):
     """JSON, and every rule of HIF."""
-    document = json.loads(content.decode("utf-8-sig"), parse_constant=need)
+    document = json.loads(content.decode("utf-8-sig"), parse_constant=need, object_pairs_hook=_once)
     top = {"network-type", "metadata", "incidences", "nodes", "edges"}
     need(type(document) is dict and set(document) <= top and "incidences" in document)
     need(document.get("network-type", "asc") in ("undirected", "directed", "asc"))

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -88,7 +89,7 @@ def _check_directed(network_type: str | None, incidences: Records, reading: Read
 
 
 def _document(content: bytes) -> dict[str, Any]:
-    """What the file says at its top level; the last of two values of one key holds, as JSON has it."""
+    """What the file says at its top level. JSON leaves open what a key means that comes twice: refused."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -119,7 +120,16 @@ def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number that JSON allows")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"the key {short(counts.most_common(1)[0][0])} comes twice in one JSON object")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_distinct)
+_QUICK = json.JSONDecoder(parse_constant=_no_constant)  # half the time; does not see keys that come twice
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NEXT = re.compile(r"[ \t\r\n]*(?:([,\]])[ \t\r\n]*)?")  # behind an element of a list
 
@@ -137,6 +147,8 @@ def _walked(text: str) -> dict[str, Any]:
         key, i = _DECODER.raw_decode(text, i)
         if key not in _TOP:
             raise ValueError(f"unknown key {short(key)}; HIF has {', '.join(_TOP)}")
+        if key in document:
+            raise ValueError(f"the key {short(key)} comes twice in one JSON object")
         i = _behind(text, i)
         if text[i : i + 1] != ":":
             raise json.JSONDecodeError("Expecting ':' delimiter", text, i)
@@ -197,7 +209,7 @@ class _Blocks:
             return []
         try:
             piece = f"[{self.text[self.position : end + 1]}]"
-            block, read = _DECODER.raw_decode(piece)
+            block, read = _list_of_records(piece)
         except (ValueError, RecursionError):
             return []  # what is wrong, or that it is right, is found one by one
         if read < len(piece):
@@ -227,6 +239,19 @@ def check_top(document: Mapping[str, Any]) -> None:
         if not isinstance(document["metadata"], dict):
             raise ValueError(f"metadata: expected an object; found a {_kind(document['metadata'])}")
         _check_inside(document["metadata"], "metadata")
+
+
+def _list_of_records(piece: str) -> tuple[list[Any], int]:
+    """Read a list, and say where it ends. No key of a record comes twice, or it is a ValueError.
+
+    A key has a colon: where there are no more colons than keys that were read, none came twice.
+    """
+    if '"attrs"' not in piece:
+        block, end = _QUICK.raw_decode(piece)
+        if {dict}.issuperset(map(type, block)) and piece.count(":") == sum(map(len, block)):
+            return block, end
+    block, end = _DECODER.raw_decode(piece)
+    return block, end
 
 
 # -- records ----------------------------------------------------------------------------------------------
