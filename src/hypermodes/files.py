@@ -205,7 +205,8 @@ def load_arrays(
     """Read what `save_arrays` wrote and build from it; anything that does not fit is one ValueError.
 
     Arrays that are not ``known`` are refused, and so is a file without an array that it says it has: else one
-    that may be left out could be lost by a damaged name. A file that is compressed may unpack to ``max_bytes``, and any to as much as it has itself.
+    that may be left out could be lost by a damaged name. A file that is compressed may unpack to
+    ``max_bytes``, and any to as much as it has itself.
     """
     with _opened(path) as file:
         try:

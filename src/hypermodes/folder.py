@@ -38,14 +38,14 @@ VERSION: Final = 1
 MOST: Final = np.iinfo(np.int32).max - 1  # incidences, hyperedges or vertices
 META: Final = "meta.json"
 _COLUMNS: Final = frozenset((
-    "edge_pointers", "edge_vertices", "edge_values", "vertex_pointers", "vertex_edges", "vertex_values", "ones",
-    "weights", "degrees", "row_pointers", "row_vertices", "row_vertex_pointers", "row_vertex_edges", "row_rates",
-    "row_twins", "row_first_edges", "row_of_edges", *TEXTS, *NUMBERS,
+    "edge_pointers", "edge_vertices", "edge_values", "vertex_pointers", "vertex_edges", "vertex_values",
+    "ones", "weights", "degrees", "row_pointers", "row_vertices", "row_vertex_pointers", "row_vertex_edges",
+    "row_rates", "row_twins", "row_first_edges", "row_of_edges", *TEXTS, *NUMBERS,
 ))  # fmt: skip
 _NAMES: Final = frozenset(("vertices", "labels"))
 _SAID: Final = frozenset((
-    "format", "version", "n_vertices", "n_edges", "n_incidences", "n_rows", "n_row_incidences", "soft", "names",
-    "columns", "digest",
+    "format", "version", "n_vertices", "n_edges", "n_incidences", "n_rows", "n_row_incidences", "soft",
+    "names", "columns", "digest",
 ))  # fmt: skip
 _LARGEST_META: Final = 1 << 20
 _LARGEST_TEXT: Final = (1 << 28, 1 << 12)  # bytes of names or annotations: in all, and for each that has some

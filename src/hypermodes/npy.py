@@ -25,8 +25,8 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
         raise ValueError("it holds Python objects, which are never unpickled")
     if min(shape, default=0) < 0 or max(shape, default=0) > _LONGEST:
         raise ValueError(f"it says that its shape is {shape}")
-    if dtype.itemsize == 0 and prod(shape):  # however many there are, the file has as many bytes
-        raise ValueError(f"it says that it has {prod(shape)} items of no size, of type {dtype}")
+    if dtype.itemsize == 0 and 0 not in shape:  # however many there are, the file has as many bytes
+        raise ValueError(f"it says that it has items of no size, {dtype}, and that its shape is {shape}")
     return shape, fortran, dtype
 
 
