@@ -8,8 +8,8 @@ neighbour of rank j is at R (j/s)^(1/D), and outside of the ball with probabilit
 
 I being the regularised incomplete beta function: two balls overlap that much. Two halves of such a ball
 share a border in the same way. A hypergraph has no dimension. There the yardstick is a random graph: the best
-cut of one with c ties a vertex leaves a share of 1 - 0.97/√c of what chance would give (Reichardt and
-Bornholdt, 2006).
+cut in two of one with c ties a vertex leaves a share of 1 - 1.526/√c of what chance would give (Dembo,
+Montanari and Sen, 2017).
 
 Clusters whose border is not clearly smaller are not shown by the ties. They are joined to the one they are
 tied to most, until all that are left are shown.
@@ -27,7 +27,8 @@ from scipy.special import betainc, betaincinv
 from hypermodes.cluster.settings import CLUSTER, ClusterSettings
 from hypermodes.layout.ties import Ties
 
-RANDOM_CUT = 0.97  # Reichardt & Bornholdt (2006): what the best partition of a random graph gains, times √c
+RANDOM_CUT = 1.526  # twice Parisi's constant: what the best cut of a random graph gains, times √c
+LEAST_CUT = 0.05  # of a random graph with some 2.6 ties a vertex; those with fewer fall apart anyhow
 NODES = 32  # of the integral over half a ball
 FINE = 10  # steps of a factor e in which sizes are known
 
@@ -68,7 +69,7 @@ class Yardstick(NamedTuple):
     @classmethod
     def of(cls, ties: Ties) -> "Yardstick":
         """That of some ties."""
-        chance = 1 - RANDOM_CUT / np.sqrt(max(ties.effective_degree(), 1.0))
+        chance = max(LEAST_CUT, 1 - RANDOM_CUT / np.sqrt(max(ties.effective_degree(), 1.0)))
         return cls(ties.dimension, ties.n_neighbors, float(chance))
 
     @property
@@ -167,16 +168,14 @@ class _Borders:
     def join_all(self) -> None:
         """Join what is not shown, the least shown first."""
         limit = self.settings.flat if self.yardstick.flat else self.settings.random
-        queue: list[tuple[float, int, int]] = []
+        queue: list[tuple[float, int, int, int, int]] = []
         version = np.zeros(self.size.size, np.int64)
-        seen: dict[tuple[int, int], tuple[int, int]] = {}
 
         def ask(a: int, b: int) -> None:
             """A pair, or one cluster if both are the same."""
             value = self.openness(a) if a == b else self.closeness(a, b)
             if value >= limit:
-                heapq.heappush(queue, (-round(value, 9), a, b))
-                seen[a, b] = int(version[a]), int(version[b])
+                heapq.heappush(queue, (-round(value, 9), a, b, int(version[a]), int(version[b])))
 
         for a in range(self.size.size):
             ask(a, a)
@@ -184,9 +183,9 @@ class _Borders:
                 if a < b:
                     ask(a, b)
         while queue:
-            _, a, b = heapq.heappop(queue)
-            if not (self.alive[a] and self.alive[b] and seen[a, b] == (version[a], version[b])):
-                continue
+            _, a, b, *asked = heapq.heappop(queue)
+            if not (self.alive[a] and self.alive[b] and asked == [version[a], version[b]]):
+                continue  # what was so before one of them was joined
             if a == b:
                 if not self.near[a]:
                     continue
@@ -216,6 +215,7 @@ class _Borders:
         self.near[b] = {}
         self.size[a] += self.size[b]
         self.total[a] += self.total[b]
+        self.size[b], self.total[b] = 0, 0.0  # or the sums of all would count it twice
         self.alive[b] = False
         self.parent[b] = a
 
