@@ -7,6 +7,7 @@ A hyperedge e gives each pair of its members
 which is w(e)/(|e| - 1) where incidence is 0/1: a vertex has as many ties as hyperedges, whatever their size.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.numbering import mixed
 
 ROUNDS = 6  # of refining the colours that put vertices in order
-PARTNERS = 32  # members of a large hyperedge are tied to so many others each, evenly spread
+PARTNERS = 32  # members of a large hyperedge are tied to so many others each, as if at random
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,21 +130,21 @@ def pair_ties(incidence: sp.csc_array, weights: np.ndarray) -> sp.csr_array:
     for s in np.unique(size[size >= 2]).tolist():
         edges = np.flatnonzero(size == s)
         entry = incidence.indptr[edges][:, None] + np.arange(s)
-        if s > PARTNERS + 1:  # in an order of its own each, or partners would be at a distance in the list
-            place = mixed(np.arange(entry.size, dtype=np.uint64)).reshape(entry.shape)
-            entry = np.take_along_axis(entry, np.argsort(place, axis=1), axis=1)
-        vertex, share = incidence.indices[entry], incidence.data[entry]
-        strength = (weights[edges] / (share.sum(axis=1) * (1 - 1 / s)))[:, None] * share
-        steps = np.arange(1, s)
-        if s > PARTNERS + 1:  # evenly spread steps around the ring of members, there and back
-            half = np.unique(np.round(np.linspace(1, (s - 1) // 2, PARTNERS // 2)).astype(int))
-            steps = np.concatenate((half, s - half))
-            strength = strength * ((s - 1) / steps.size)
-        for step in steps.tolist():
-            other = np.roll(np.arange(s), -step)
-            rows.append(vertex.ravel())
-            columns.append(vertex[:, other].ravel())
-            ties.append((strength * share[:, other]).ravel())
+        if s <= PARTNERS + 1:
+            rings: Iterable[np.ndarray] = [np.broadcast_to(np.arange(s), entry.shape)]
+            steps, more = list(range(1, s)), 1.0
+        else:
+            rings, steps, more = _rings(entry.shape), [1, s - 1], (s - 1) / PARTNERS
+        share = incidence.data[entry]
+        strength = (more * weights[edges] / (share.sum(axis=1) * (1 - 1 / s)))[:, None]
+        for ring in rings:
+            own = np.take_along_axis(entry, ring, axis=1)
+            vertex, share = incidence.indices[own], incidence.data[own]
+            for step in steps:
+                other = np.roll(np.arange(s), -step)
+                rows.append(vertex.ravel())
+                columns.append(vertex[:, other].ravel())
+                ties.append((strength * share * share[:, other]).ravel())
     if not rows:
         return sp.csr_array((n, n))
     matrix = sp.coo_array(
@@ -151,3 +152,14 @@ def pair_ties(incidence: sp.csc_array, weights: np.ndarray) -> sp.csr_array:
     ).tocsr()
     matrix.sum_duplicates()
     return matrix
+
+
+def _rings(shape: tuple[int, ...]) -> Iterator[np.ndarray]:
+    """Orders of the members of some hyperedges in which each is tied to the next and the one before.
+
+    As if drawn at random: no part of a hyperedge holds together more than another.
+    """
+    place = np.arange(shape[0] * shape[1], dtype=np.uint64).reshape(shape)
+    for _ in range(PARTNERS // 2):
+        place = mixed(place)
+        yield np.argsort(place, axis=1)
