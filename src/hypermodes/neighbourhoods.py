@@ -123,9 +123,9 @@ class Neighbourhoods:
         if search.quick:
             members, reach, growth = search.outline(k, client=client)
         else:
-            if given and sp.issparse(points):  # what is not stored is not known
-                at_least = min(at_least, int(np.diff(points.indptr).min()))
-            found = search.neighbours(min(max(k, at_least), n - 1), client=client)
+            # What is stored is soon looked up again, and need not be more than is asked for.
+            asked = k if given and sp.issparse(points) else max(k, at_least)
+            found = search.neighbours(min(asked, n - 1), client=client)
             nearest = found.first(k)
             distances = nearest.distances
             members, reach, growth = Outline.of(nearest)

@@ -22,6 +22,7 @@ from hypermodes.construct.metrics import Metric
 from hypermodes.construct.pairwise import pairwise_hypergraph
 from hypermodes.executors import executor_of
 from hypermodes.hypergraph import Hypergraph
+from hypermodes.layout.api import check_options
 from hypermodes.layout.embedding import embedded
 from hypermodes.layout.settings import LAYOUT
 from hypermodes.layout.ties import Ties
@@ -95,11 +96,9 @@ def cluster(
     check_count("n_neighbors", n_neighbors)
     if layout is not None and not isinstance(layout, bool):
         raise ValueError(f"layout: expected True, False or None; got {layout!r}")
-    graph = isinstance(data, Hypergraph | MatrixAffinity)
-    if graph:
-        _only_points(metric=metric != "euclidean", index=index is not None, layout=layout is False)
-        if isinstance(data, Hypergraph):
-            _only_points(n_neighbors=n_neighbors is not None)
+    check_options(data, n_neighbors, metric, index)
+    if layout is False and isinstance(data, Hypergraph | MatrixAffinity):
+        raise ValueError(f"layout: expected True or None for a {type(data).__name__}; got False")
     with (
         executor_of(client, n_jobs) as executor,
         tracker(progress, LAYOUT.epochs + OTHER_STEPS, "clustering", executor.dashboard) as advance,
@@ -136,12 +135,6 @@ class _Wanted:
         return chosen_level(tree, ground, self.n_clusters, self.threshold, self.settings, self.n_jobs)
 
 
-def _only_points(**given: bool) -> None:
-    for name, used in given.items():
-        if used:
-            raise ValueError(f"{name}: expected no such argument for a hypergraph or similarities")
-
-
 # -- kinds of data --------------------------------------------------------------------------------------
 
 
@@ -174,9 +167,7 @@ def _of_affinity(
     affinity: MatrixAffinity, n_neighbors: int | None, wanted: _Wanted, advance: Advance
 ) -> Clusters:
     n = affinity.n
-    ties = Ties.of_similarities(
-        affinity.matrix(), max(1, min(n_neighbors or LAYOUT.n_neighbors, n - 1)), wanted.n_jobs
-    )
+    ties = Ties.of_similarities(affinity.matrix(), n_neighbors or LAYOUT.n_neighbors, wanted.n_jobs)
     given = pairwise_hypergraph(affinity.values) if n > 1 else None
     advance(1)
     return _laid_out(ties, np.ones(n), wanted, advance, given=given)

@@ -278,9 +278,9 @@ class HypergraphClusters(Clusters):
 
     def __repr__(self) -> str:
         alone = int((self.vertex_labels < 0).sum())
-        outside = f", {counted(alone, 'vertex').replace('vertexs', 'vertices')} in none" if alone else ""
+        outside = f", {_vertices(alone)} in none" if alone else ""
         return (
-            f"Clusters({counted(self.n_clusters, 'cluster')} of {self.hypergraph.n_vertices} vertices, "
+            f"Clusters({counted(self.n_clusters, 'cluster')} of {_vertices(self.hypergraph.n_vertices)}, "
             f"{counted(self.outliers.size, 'outlier')} of {counted(self.hypergraph.n_edges, 'hyperedge')}"
             f"{outside})"
         )
@@ -341,6 +341,10 @@ class HypergraphClusters(Clusters):
         }
         with replacing(path) as temporary:
             temporary.write_text(json_text(content), encoding="utf-8")
+
+
+def _vertices(n: int) -> str:
+    return f"{n} {'vertex' if n == 1 else 'vertices'}"
 
 
 def strengths(shares: sp.csr_array, labels: np.ndarray) -> np.ndarray:

@@ -59,6 +59,7 @@ def layout(
     """
     n_dimensions = whole_number("n_dimensions", n_dimensions, "a number of coordinates, 1 or more", most=100)
     check_count("n_neighbors", n_neighbors)
+    check_options(data, n_neighbors, metric, index)
     with (
         executor_of(client, n_jobs) as executor,
         tracker(progress, LAYOUT.epochs + 1, "layout", executor.dashboard) as advance,
@@ -67,8 +68,7 @@ def layout(
         if isinstance(data, Hypergraph):
             ties = Ties.of_hypergraph(data)
         elif isinstance(data, MatrixAffinity):
-            k = max(1, min(n_neighbors or LAYOUT.n_neighbors, data.n - 1))
-            ties = Ties.of_similarities(data.matrix(), k, n_jobs)
+            ties = Ties.of_similarities(data.matrix(), n_neighbors or LAYOUT.n_neighbors, n_jobs)
         else:
             around = Neighbourhoods.around(
                 data, n_neighbors, metric, index, n_jobs, 2, executor.client, at_least=LAYOUT.n_neighbors
@@ -84,3 +84,16 @@ def layout(
         advance(1)
         places = embedded(ties, n_dimensions, n_jobs=n_jobs, advance=advance, compact=True)
     return np.asarray(places[place])
+
+
+def check_options(data: Any, n_neighbors: int | None, metric: Any, index: Any) -> None:
+    """Refuse options that a hypergraph, or similarities, have no use for."""
+    if not isinstance(data, Hypergraph | MatrixAffinity):
+        return
+    kind = type(data).__name__
+    if not (isinstance(metric, str) and metric == "euclidean"):
+        raise ValueError(f"metric: expected none for a {kind}; got {metric!r}")
+    if index is not None:
+        raise ValueError(f"index: expected none for a {kind}; got {index!r}")
+    if n_neighbors is not None and isinstance(data, Hypergraph):
+        raise ValueError(f"n_neighbors: expected none for a {kind}; got {n_neighbors!r}")

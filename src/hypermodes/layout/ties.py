@@ -25,8 +25,11 @@ from hypermodes.numbering import mixed
 from hypermodes.pair_ties import connected_ties
 from hypermodes.threads import in_threads, stretches
 
-_AN_AFFINITY = 100  # bytes of memory for each that is given
+_AN_AFFINITY = 150  # bytes of memory for each that is given
 LEVELS = 4096  # ties are multiples of one over this: rounding in what they are made from does not show
+ROUNDING = 1e-9  # in distances that are the same
+SINGLED_OUT = 16  # items of a connected part at most, of those that look the same
+ROUNDS = 64  # of refining colours: items that differ further away look the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class Ties:
     matrix : (n, n) csr_array
         Ties of two items, from 1/4096 to 1; nothing on the diagonal.
     dimension : float
-        Local dimension of the points it was made from; infinite for a hypergraph, which has none.
+        Local dimension of the points it was made from; infinite for a hypergraph or graph, which has none.
     n_neighbors : int
         Neighbours that were asked for each item; 0 for a hypergraph.
     """
@@ -61,15 +64,8 @@ class Ties:
         dimension : float
             The local dimension.
         """
-        from hypermodes._kernels.layout import local_strengths
-
         n, k = indices.shape
-        share = np.empty((n, k))
-
-        def fill(part: slice) -> None:
-            local_strengths(distances[part], np.log2(max(k, 2)), share[part])
-
-        in_threads(n_jobs, fill, stretches(n))
+        share = _strengths(distances, n_jobs)
         held = share > 0
         row = np.repeat(np.arange(n), held.sum(axis=1))
         directed = sp.csr_array((share[held], (row, indices[held])), shape=(n, n))
@@ -102,23 +98,29 @@ class Ties:
         """Tie items to those most similar to them: (n, n), symmetric, no number below 0.
 
         A similarity a is taken for that of a Gaussian: the distance is the root of -log(a / max a).
-        Similarities of 0, and the diagonal, are no neighbours.
+        Similarities of 0, and the diagonal, are no neighbours. All that are level with the last neighbour are
+        neighbours too, or the order of items would decide.
         """
-        similar = sp.csr_array(matrix, dtype=np.float64, copy=True)
-        room_for(
-            "data", f"{similar.nnz:,} affinities", _AN_AFFINITY * similar.nnz, "give a sparse matrix of fewer"
-        )
-        row = np.repeat(np.arange(similar.shape[0]), np.diff(similar.indptr))
-        held = (similar.data > 0) & (row != similar.indices)
-        value = similar.data[held]
-        if value.size:
-            value = np.sqrt(np.maximum(0.0, -np.log(value / value.max())))
-        far = sp.csr_array((value, (row[held], similar.indices[held])), shape=similar.shape)
-        indices, distances = rows_to_neighbours(far, n_neighbors)
-        full = np.isfinite(distances).all(axis=1)
-        growth = Outline.of(Neighbours(indices[full], distances[full])).growth if full.any() else np.empty(0)
-        dimension = max(1.0, local_dimension(growth, n_neighbors))
-        return cls.of_neighbours(indices, distances, dimension, n_jobs)
+        far = _distances(matrix)
+        k = max(1, min(n_neighbors, int((np.diff(far.indptr) > 0).sum()) - 1))
+        row = np.repeat(np.arange(far.shape[0]), np.diff(far.indptr))
+        order = np.lexsort((far.indices, far.data, row))
+        column, distance = far.indices[order], far.data[order]
+        place = np.arange(order.size) - np.repeat(far.indptr[:-1], np.diff(far.indptr))
+        near = place < k
+        nearest = np.full((far.shape[0], k), np.inf)
+        nearest[row[near], place[near]] = distance[near]
+        full = np.isfinite(nearest[:, -1])
+        growth = np.empty(0)
+        if full.any():
+            growth = Outline.of(Neighbours(np.zeros((int(full.sum()), k), np.int64), nearest[full])).growth
+        share = _strengths(nearest, n_jobs)
+        held = distance <= nearest[row, -1] * (1 + ROUNDING)
+        row, column, place = row[held], column[held], np.minimum(place[held], k - 1)
+        directed = sp.csr_array((share[row, place], (row, column)), shape=far.shape)
+        # Where all are level, or nobody has k neighbours, it is a graph and has no dimension.
+        even = not (growth > ROUNDING).any()
+        return cls(_either_way(directed), np.inf if even else max(1.0, local_dimension(growth, k)), k)
 
     @property
     def n(self) -> int:
@@ -164,30 +166,79 @@ def _either_way(share: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((level, (row[off], matrix.indices[off])), shape=matrix.shape)
 
 
-def rows_to_neighbours(matrix: sp.csr_array, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest of the distances that each row of a sparse matrix holds: (indices, distances), padded."""
-    n = matrix.shape[0]
-    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, matrix.data, row))
-    place = np.arange(order.size) - np.repeat(matrix.indptr[:-1], np.diff(matrix.indptr))
-    kept = place < most
-    indices = np.zeros((n, most), np.int64)
-    distances = np.full((n, most), np.inf)
-    where = (row[order][kept], place[kept])
-    indices[where], distances[where] = matrix.indices[order][kept], matrix.data[order][kept]
-    return indices, distances
+def _strengths(distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """p(j|i) of each neighbour, nearest first."""
+    from hypermodes._kernels.layout import local_strengths
+
+    n, k = distances.shape
+    share = np.empty((n, k))
+
+    def fill(part: slice) -> None:
+        local_strengths(distances[part], np.log2(max(k, 2)), share[part])
+
+    in_threads(n_jobs, fill, stretches(n))
+    return share
 
 
-def canonical_order(matrix: sp.csr_array, rounds: int = 4) -> np.ndarray:
+def _distances(matrix: Any) -> sp.csr_array:
+    """Distances of all pairs that are similar."""
+    similar = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    room_for(
+        "data", f"{similar.nnz:,} affinities", _AN_AFFINITY * similar.nnz, "give a sparse matrix of fewer"
+    )
+    row = np.repeat(np.arange(similar.shape[0]), np.diff(similar.indptr))
+    held = (similar.data > 0) & (row != similar.indices)
+    value = similar.data[held]
+    if value.size:
+        value = np.sqrt(np.maximum(0.0, -np.log(value / value.max())))
+    return sp.csr_array((value, (row[held], similar.indices[held])), shape=similar.shape)
+
+
+def canonical_order(matrix: sp.csr_array) -> np.ndarray:
     """Items in an order that depends on their ties only, not on how they are listed.
 
-    Items that look the same from everywhere stay as they are listed.
+    Colours of items are refined by those around them while that tells more items apart. Of those that look
+    the same in a connected part one is singled out, and colours are refined again. Where that was done often,
+    the rest stay as they are listed.
     """
-    level = np.rint(matrix.data * LEVELS).astype(np.uint64)
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    colour = np.zeros(matrix.shape[0], np.uint64)
-    for _ in range(rounds):
-        around = np.zeros_like(colour)
-        np.add.at(around, row, mixed(colour[matrix.indices] + level * np.uint64(0x9E3779B1)))
-        colour = mixed(colour + around)
+    part = connected_components(matrix, directed=False)[1]
+    colour = _refined(matrix, np.zeros(matrix.shape[0], np.uint64), part)
+    for _ in range(SINGLED_OUT):
+        order, new = _kinds(colour, part)
+        alike = order[~new]
+        if alike.size == 0:
+            break
+        _, first = np.unique(part[alike], return_index=True)
+        colour[alike[first]] = mixed(colour[alike[first]] + np.uint64(1))
+        colour = _refined(matrix, colour, part)
     return np.argsort(colour, kind="stable")
+
+
+def _refined(matrix: sp.csr_array, colour: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """Colours that say what is around items that have some, as far as that tells more of them apart.
+
+    How far that is depends on the connected part alone.
+    """
+    level = np.rint(matrix.data * LEVELS).astype(np.uint64) * np.uint64(0x9E3779B1)
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    size = np.bincount(part)
+    known = np.zeros_like(size)
+    for _ in range(ROUNDS):
+        order, new = _kinds(colour, part)
+        count = np.bincount(part[order[new]])
+        active = (count > known) & (count < size)
+        if not active.any():
+            break
+        known = count
+        around = np.zeros_like(colour)
+        np.add.at(around, row, mixed(colour[matrix.indices] + level))
+        colour = np.where(active[part], mixed(colour + around), colour)
+    return colour
+
+
+def _kinds(colour: np.ndarray, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Items by part and colour, and whether each of them is the first of its kind."""
+    order = np.lexsort((colour, part))
+    new = np.ones(order.size, bool)
+    new[1:] = (part[order[1:]] != part[order[:-1]]) | (colour[order[1:]] != colour[order[:-1]])
+    return order, new
