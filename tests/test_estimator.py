@@ -1,4 +1,4 @@
-"""`HypergraphShift` as scikit-learn wants an estimator, and what it adds to `cluster_points`."""
+"""`HypergraphShift` as scikit-learn wants an estimator, and what it adds to `cluster`."""
 
 import builtins
 import pickle
@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from hypermodes import HypergraphShift, Seeker, Status, cluster_points
+from hypermodes import HypergraphShift, Seeker, Status, cluster
 from hypermodes.datasets import five_crescents
 
 DATA = five_crescents(200, outliers=0.1, noise=2.0, rng=1)
@@ -90,12 +90,12 @@ def test_negative_distances_are_refused():
         HypergraphShift(metric="precomputed").fit(-cdist(POINTS, POINTS))
 
 
-# -- it is cluster_points -----------------------------------------------------------------------------
+# -- it is cluster -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"n_clusters": 4}, {"threshold": 0.3}, {"n_neighbors": 5}])
-def test_it_says_what_cluster_points_says(options):
-    model, found = HypergraphShift(**options).fit(POINTS), cluster_points(POINTS, **options)
+def test_it_says_what_cluster_says(options):
+    model, found = HypergraphShift(**options).fit(POINTS), cluster(POINTS, **options)
     np.testing.assert_array_equal(model.labels_, found.labels)
     np.testing.assert_array_equal(model.probabilities_, found.probabilities)
     np.testing.assert_array_equal(model.outlier_scores_, found.outlier_scores)
@@ -203,7 +203,7 @@ def test_of_modes_the_largest_can_be_kept(wanted):
 def test_parameters_are_kept_and_can_be_changed():
     given = {
         "n_clusters": 3, "selection": "modes", "threshold": None, "outliers": "assign", "n_neighbors": 7,
-        "metric": "manhattan", "index": None, "n_jobs": 2,
+        "metric": "manhattan", "index": None, "layout": False, "n_jobs": 2,
         "client": "tcp://127.0.0.1:8786", "verbose": False,
     }  # fmt: skip
     model = HypergraphShift(**given)
