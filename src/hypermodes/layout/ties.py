@@ -21,11 +21,11 @@ from hypermodes.construct.neighbours import Neighbours, Outline
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.memory import room_for
 from hypermodes.neighbourhoods import local_dimension
-from hypermodes.numbering import mixed
+from hypermodes.numbering import mixed, number_type
 from hypermodes.pair_ties import connected_ties
 from hypermodes.threads import in_threads, stretches
 
-_AN_AFFINITY = 150  # bytes of memory for each that is given
+_AN_AFFINITY = 100  # bytes of memory for each that is given
 LEVELS = 4096  # ties are multiples of one over this: rounding in what they are made from does not show
 ROUNDING = 1e-9  # in distances that are the same
 SINGLED_OUT = 16  # items of a connected part at most, of those that look the same
@@ -103,10 +103,12 @@ class Ties:
         """
         far = _distances(matrix)
         k = max(1, min(n_neighbors, int((np.diff(far.indptr) > 0).sum()) - 1))
-        row = np.repeat(np.arange(far.shape[0]), np.diff(far.indptr))
-        order = np.lexsort((far.indices, far.data, row))
+        short = number_type(max(far.shape[0], far.nnz))
+        row = np.repeat(np.arange(far.shape[0], dtype=short), np.diff(far.indptr))
+        order = np.lexsort((far.data, row))
         column, distance = far.indices[order], far.data[order]
-        place = np.arange(order.size) - np.repeat(far.indptr[:-1], np.diff(far.indptr))
+        del order
+        place = np.arange(far.nnz, dtype=short) - far.indptr.astype(short)[row]
         near = place < k
         nearest = np.full((far.shape[0], k), np.inf)
         nearest[row[near], place[near]] = distance[near]
@@ -186,7 +188,7 @@ def _distances(matrix: Any) -> sp.csr_array:
     room_for(
         "data", f"{similar.nnz:,} affinities", _AN_AFFINITY * similar.nnz, "give a sparse matrix of fewer"
     )
-    row = np.repeat(np.arange(similar.shape[0]), np.diff(similar.indptr))
+    row = np.repeat(np.arange(similar.shape[0], dtype=similar.indices.dtype), np.diff(similar.indptr))
     held = (similar.data > 0) & (row != similar.indices)
     value = similar.data[held]
     if value.size:
