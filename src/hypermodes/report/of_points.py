@@ -74,7 +74,7 @@ def _places(
     if clusters.layout is None or clusters.ties is None or (points is not None and points.shape[1] <= 3):
         return (None, "") if points is None else plane(points)
     around = clusters.neighbourhoods
-    place = embedded(clusters.ties, 2, n_jobs=n_jobs)
+    place = embedded(clusters.ties, 2, n_jobs=n_jobs, compact=True)
     return (place if around is None else place[around.place]), (
         "A layout in two dimensions: points that hold together are near each other. Distances between "
         "clusters say little. The clusters were read from a layout in more dimensions."
