@@ -82,6 +82,75 @@ def test_headers_are_told_by_having_no_numbers(tmp_path):
     assert read_points(words).points.tolist() == [[1], [2]]
 
 
+@pytest.mark.parametrize(
+    "row",
+    ["nan,nan", ",", "?,NA", "?,x", "1_0,x", "0x1p3,x", "1.2.3,7a", "x,1.5f", "12%,x", "2020-01-01,1st",
+     "-.5x,1a"],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["", "\n\n"])
+def test_a_first_row_that_is_no_numbers_and_no_names_is_refused(tmp_path, row, before):
+    (tmp_path / "t.csv").write_text(f"{before}{row}\n1,2\n")
+    with pytest.raises(ValueError, match=rf"line {1 + len(before)} has .*; mend it, or pass header=True"):
+        read_points(tmp_path / "t.csv")
+    assert read_points(tmp_path / "t.csv", header=True).points[:, -1].tolist() == [2]
+
+
+@pytest.mark.parametrize("row", ["id,1st", "RI,Na", "a,", ",x", "id,2019-01-01", "none,x", "_1,x2"])
+def test_names_of_columns_may_look_strange(tmp_path, row):
+    (tmp_path / "t.csv").write_text(f"{row}\n1,2\n")
+    table = read_points(tmp_path / "t.csv")
+    assert len(table.ids) == 1
+    assert set(table.columns) <= set(row.split(","))
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.txt"])
+def test_comments_of_numbers_are_no_points(tmp_path, name):
+    for head, header, shape in (
+        ("# 7\n", None, (2, 2)),
+        ("# made on 3 May\n\n# 2 columns\n", None, (2, 2)),
+        ("# 7\nx y\n", None, (2, 2)),
+        ("# x y\n", None, (2, 2)),
+        ("# x y\n", False, (2, 2)),
+        ("# 7 8\n", True, (2, 2)),
+    ):
+        mark = "," if name == "t.csv" else " "
+        text = head.replace(" ", mark).replace(f"#{mark}", "# ") + f"1{mark}2\n3{mark}4\n"
+        (tmp_path / name).write_text(text)
+        table = read_points(tmp_path / name, header=header)
+        assert table.points.shape == shape
+        assert table.points.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("others", ["", ",word"])
+def test_whole_numbers_that_doubles_cannot_tell_apart_are_refused(tmp_path, others):
+    path = tmp_path / "t.csv"
+    for cell in (f"{2**53 + 1}", f"-{2**60 + 1}", f"+{2**64 - 1}", "9" * 400):
+        path.write_text(f"x,y{others}\n1,2{others}\n{cell},3{others}\n")
+        with pytest.raises(ValueError, match=r"line 3, column 'x' is "):
+            read_points(path)
+        assert read_points(path, columns=["y"]).points.ravel().tolist() == [2, 3]
+    for cell in (f"{2**53}", f"-000{2**60}", "1e300", "9007199254740993.5"):
+        path.write_text(f"x,y{others}\n{cell},3{others}\n")
+        assert read_points(path).points.tolist() == [[float(cell), 3]]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"max_bytes": None}, {"max_bytes": float("nan")}, {"max_bytes": True}, {"max_bytes": np.arange(2)},
+        {"max_bytes": 0}, {"max_bytes": 1.5}, {"columns": 5}, {"columns": "x"}, {"columns": [1]},
+        {"columns": []},
+        {"id_column": 0}, {"id_column": np.eye(9)}, {"header": "yes"}, {"header": 1}, {"format": np.eye(9)},
+        {"path": np.eye(9)}, {"path": 5},
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_told_in_one_line(tmp_path, given):
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match=rf"^{next(iter(given))}: expected [^\n]*; got [^\n]*$") as error:
+        read_points(**{"path": tmp_path / "t.csv", **given})
+    assert len(str(error.value)) < 250
+
+
 def test_what_python_would_read_but_a_table_does_not_mean(tmp_path):
     path = _written(tmp_path / "t.csv", [("code", "x"), ("1_1", 1), ("1_2", 2)])
     assert read_points(path).left_out == ("code",)

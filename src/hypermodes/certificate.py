@@ -125,7 +125,7 @@ def _as_point(affinity: Affinity, given: Any) -> Point:
             if hasattr(given, "distribution")
             else np.asarray(given, dtype=float)
         )
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         p = np.empty(0)
     if p.shape != (affinity.n,) or not (p >= 0).all() or abs(p.sum() - 1) > 1e-6:
         what = f"an array of shape {p.shape}" if p.size else f"a {type(given).__name__}"

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hypermodes.labels import Labels, index_of
 from hypermodes.matrices import unmasked
-from hypermodes.scalars import is_real
+from hypermodes.scalars import is_real, shown
 
 
 def vertex_index(vertices: Iterable[Hashable]) -> dict[Hashable, int]:
@@ -247,8 +247,8 @@ def _probabilities(given: Any, n: int) -> np.ndarray | None:
     unmasked("probabilities", given)
     try:
         data = np.asarray(given if isinstance(given, np.ndarray) else list(given), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"probabilities: expected {n} numbers in (0, 1]; got {given!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"probabilities: expected {n} numbers in (0, 1]; got {shown(given)}") from None
     if data.shape != (n,):
         raise ValueError(f"probabilities: expected {n} numbers, one an incidence; got shape {data.shape}")
     bad = np.flatnonzero(~((data > 0) & (data <= 1)))

@@ -19,6 +19,7 @@ from uuid import uuid4
 import numpy as np
 
 from hypermodes.npy import read_array
+from hypermodes.scalars import shown
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ def as_path(name: str, given: Any) -> Path:
     """The path that is meant. Truth values and numbers, which `open` takes for open files, are refused."""
     text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
-        raise ValueError(f"{name}: expected a path, as text or a Path; got {given!r}")
+        raise ValueError(f"{name}: expected a path, as text or a Path; got {shown(given)}")
     return Path(text)
 
 

@@ -14,6 +14,7 @@ from hypermodes import labels as names
 from hypermodes.annotations import NUMBERS, TEXTS, Annotations
 from hypermodes.files import LARGEST, load_arrays, save_arrays
 from hypermodes.matrices import check_compressed, given_matrix, unmasked
+from hypermodes.scalars import shown
 
 _FORMAT = "hypermodes-hypergraph-1"
 _PARTS = ("data", "indices", "indptr", "shape", "weights", "vertices", "labels")
@@ -394,7 +395,7 @@ def _checked_weights(given: Any, n_edges: int) -> np.ndarray:
             raise TypeError
     except (TypeError, ValueError):
         raise ValueError(
-            f"weights: expected {n_edges} positive numbers, one a hyperedge; got {given!r}"
+            f"weights: expected {n_edges} positive numbers, one a hyperedge; got {shown(given)}"
         ) from None
     weights = weights.astype(np.float64)
     if weights.shape != (n_edges,):

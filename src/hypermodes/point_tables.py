@@ -18,7 +18,7 @@ import numpy as np
 from hypermodes.files import as_path
 from hypermodes.interop import parquet
 from hypermodes.npy import read_array
-from hypermodes.scalars import MOST, shown
+from hypermodes.scalars import MOST, shown, whole_number
 
 FORMATS = ("csv", "tsv", "txt", "parquet", "npy")
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
@@ -104,6 +104,15 @@ def read_points(
         row, from 0, where there are no lines) and the column.
     """
     path = as_path("path", path)
+    max_bytes = whole_number("max_bytes", max_bytes, "a positive whole number")
+    if columns is not None:
+        columns = _names_of("columns", columns)
+    if id_column is not None and not isinstance(id_column, str):
+        raise ValueError(f"id_column: expected the name of a column or None; got {shown(id_column)}")
+    if not (header is None or isinstance(header, bool)):
+        raise ValueError(f"header: expected True, False or None; got {shown(header)}")
+    if not (format is None or isinstance(format, str)):
+        raise ValueError(f"format: expected one of {', '.join(FORMATS)} or None; got {shown(format)}")
     format = format or format_of(path)  # noqa: A001
     if format not in FORMATS:
         raise ValueError(
@@ -124,6 +133,16 @@ def format_of(path: str | os.PathLike[str]) -> str | None:
     names = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "txt", ".dat": "txt"}
     names |= {".data": "txt", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy"}
     return names.get(suffixes[-1]) if suffixes else None
+
+
+def _names_of(argument: str, given: Any) -> tuple[str, ...]:
+    try:
+        names = () if isinstance(given, str) else tuple(given)
+    except TypeError:
+        names = ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{argument}: expected names of columns, at least one; got {shown(given)}")
+    return names
 
 
 # -- what is wanted -------------------------------------------------------------------------------------
@@ -290,6 +309,8 @@ def _finite(source: _Source, name: str, values: np.ndarray) -> np.ndarray:
 class _Rows:
     """Rows of a text without blank ones, header included; and the line on which the last one ended."""
 
+    before: int  # lines before the first one
+
     cells: Iterator[list[str]]
     line: Callable[[], int]
     mark: str | None  # between cells; None for blanks
@@ -297,7 +318,7 @@ class _Rows:
 
 def _rows(source: _Source, file: IO[str]) -> _Rows:
     head, number = file.readline(), 1
-    while head and not head.strip():
+    while head and (not head.strip() or _is_comment(source, head)):
         head, number = file.readline(), number + 1
     if not head:
         raise source.error("expected rows of numbers; the file is empty")
@@ -310,7 +331,38 @@ def _rows(source: _Source, file: IO[str]) -> _Rows:
     reader: Any = _BlankSeparated(chain((head,), file))
     if mark is not None:
         reader = csv.reader(chain((head,), file), delimiter=mark, strict=True)
-    return _Rows(_without_blank(source, reader, number), lambda: reader.line_num + number - 1, mark)
+    return _Rows(
+        number - 1, _without_blank(source, reader, number), lambda: reader.line_num + number - 1, mark
+    )
+
+
+def _is_comment(source: _Source, line: str) -> bool:
+    """Whether a line before the first row is a comment: behind its # are no names, as NumPy writes them."""
+    if not line.startswith("#") or source.header:
+        return False
+    return source.header is False or any(map(_is_number, re.split(r"[\s;,|]+", line.lstrip("# "))))
+
+
+def _begins_with_names(source: _Source, first: list[str], line: int) -> bool:
+    """Whether the first row has names; an error if it seems to be one of numbers that cannot be read."""
+    cells = [cell.strip() for cell in first]
+    if any(map(_is_number, cells)):
+        return False
+    odd = [_ALMOST.fullmatch(cell) is not None or cell.casefold() in _NEVER_NAMES for cell in cells]
+    if any(odd) or all(cell.casefold() in _MISSING or _LIKE_A_NUMBER.match(cell) for cell in cells):
+        worst = cells[odd.index(True)] if any(odd) else cells[0]
+        said = f"has {worst[:40]!r}, which is no number" if worst else "has empty cells"
+        raise source.error(
+            f"line {line} {said}; mend it, or pass header=True if these are the names of columns"
+        )
+    return True
+
+
+_NEVER_NAMES = _MISSING - {"", "na", "none"}  # there are columns of sodium, and without a name
+_LIKE_A_NUMBER = re.compile(r"[-+]?\.?[0-9]")
+_ALMOST = re.compile(
+    r"[-+]?(0[xX][0-9a-fA-F.]+([pP][-+]?[0-9]+)?|[.]?[0-9][0-9._]*([eE][-+]?[0-9]+)?[fFlL%]?)", re.ASCII
+)
 
 
 def _without_blank(source: _Source, reader: Any, first: int) -> Iterator[list[str]]:
@@ -345,12 +397,14 @@ def _read_text(source: _Source, choice: _Choice) -> PointTable:
         if first is None:
             raise source.error("expected rows of numbers; the file is empty")
         n = len(first)
-        is_header = source.header if source.header is not None else not any(map(_is_number, first))
+        is_header = source.header
+        if is_header is None:
+            is_header = _begins_with_names(source, first, rows.line())
         chosen = choice.among(
             [name.strip() for name in first] if is_header else [str(k + 1) for k in range(n)]
         )
         if chosen.candidates == list(range(n)):
-            points = _all_numbers(source, rows.mark, rows.line() if is_header else 0)
+            points = _all_numbers(source, rows.mark, rows.line() if is_header else rows.before, is_header)
             if points is not None and points.shape[1] == n:  # else the careful way names the line
                 return _table(source, chosen, dict(enumerate(points.T)), ())
         columns = {k: _TextColumn(chosen.names[k]) for k in chosen.candidates}
@@ -381,12 +435,12 @@ def _read_text(source: _Source, choice: _Choice) -> PointTable:
     return _table(source, chosen, numbers, ids)
 
 
-def _all_numbers(source: _Source, mark: str | None, skipped: int) -> np.ndarray | None:
+def _all_numbers(source: _Source, mark: str | None, skipped: int, begun: bool) -> np.ndarray | None:
     """The quick way, for nothing but finite numbers in rows of one length; None for anything else."""
     with _opened(source) as file:
         for _ in islice(file, skipped):
             pass
-        lines = _said_lines(file, mark, skipped > 0)
+        lines = _said_lines(file, mark, begun)
         try:
             first = next(lines, None)
             if first is None:
@@ -394,7 +448,7 @@ def _all_numbers(source: _Source, mark: str | None, skipped: int) -> np.ndarray 
             points = np.loadtxt(chain((first,), lines), delimiter=mark, comments=None, ndmin=2)
         except ValueError:
             return None
-        return points if np.isfinite(points).all() else None
+        return points if (np.abs(points) < MOST).all() else None  # beyond, cells are looked at
 
 
 def _said_lines(file: IO[str], mark: str | None, begun: bool) -> Iterator[str]:
@@ -427,6 +481,7 @@ class _TextColumn:
         self._parts: list[np.ndarray] = []
         self._gap: _Trouble | None = None
         self._text: _Trouble | None = None
+        self._vast: _Trouble | None = None
         self._has_commas = False
 
     def take(self, cells: Sequence[str], done: int) -> None:
@@ -446,6 +501,12 @@ class _TextColumn:
                 self.n_texts += 1
                 self._text = self._text or _Trouble(done + row, f"is {cell[:40]!r}, not a finite number")
                 self._has_commas = self._has_commas or _WITH_COMMA.fullmatch(cell) is not None
+        for row in np.flatnonzero(np.abs(values) >= MOST).tolist():
+            cell = cells[row].strip()
+            if self._vast is None and _WHOLE.fullmatch(cell) and _is_rounded(cell, float(values[row])):
+                self._vast = _Trouble(
+                    done + row, f"is {cell[:40]}, beyond 2**53: doubles cannot tell it apart"
+                )
         self.n_numbers += int(np.isfinite(values).sum())
         self._parts.append(values)
 
@@ -460,12 +521,20 @@ class _TextColumn:
             return self._text._replace(said=f"{self._text.said} (commas in numbers are not read: write 1.5)")
         if not (asked_for or self.is_numeric):
             return None
-        found = [trouble for trouble in (self._gap, self._text) if trouble is not None]
+        found = [trouble for trouble in (self._gap, self._text, self._vast) if trouble is not None]
         return min(found, default=None)
 
     def numbers(self) -> np.ndarray:
         """All of them."""
         return np.concatenate(self._parts)
+
+
+_WHOLE = re.compile(r"[-+]?[0-9]+", re.ASCII)
+
+
+def _is_rounded(cell: str, value: float) -> bool:
+    """Whether a whole number, of any length, is another one as a double."""
+    return not np.isfinite(value) or str(abs(int(value))) != cell.lstrip("+-0")
 
 
 def _numbers(cells: Sequence[str]) -> np.ndarray | None:

@@ -72,5 +72,5 @@ def shown(value: Any) -> str:
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # a number of thousands of digits
-        text = f"a number of {value.bit_length()} bits"
+        text = f"a number of {value.bit_length()} bits" if is_whole(value) else f"a {type(value).__name__}"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

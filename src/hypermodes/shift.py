@@ -13,7 +13,7 @@ from hypermodes.certificate import Certificate, certify, escape_direction
 from hypermodes.dynamics import Climb, Dynamics, FaceSolve, InfectionImmunization, climb_support
 from hypermodes.hypergraph import Hypergraph
 from hypermodes.result import Mode, Status
-from hypermodes.scalars import whole_number
+from hypermodes.scalars import shown, whole_number
 from hypermodes.simplex import Point, density, room, support
 from hypermodes.voting import Expansion, Voting
 
@@ -161,8 +161,8 @@ def start_point(subject: Hypergraph | Affinity, start: Any) -> Point:
             )
             if isinstance(start, Mapping) and any(mass is None for mass in start.values()):
                 raise TypeError
-        except (TypeError, ValueError):
-            raise ValueError(f"start: expected probabilities; got {list(start.values())!r}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"start: expected probabilities; got {shown(start)}") from None
     bad = np.flatnonzero(~((p >= 0) & np.isfinite(p)))
     if bad.size:
         raise ValueError(f"start: expected probabilities; entry {int(bad[0])} is {float(p[bad[0]])!r}")

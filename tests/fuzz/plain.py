@@ -144,14 +144,12 @@ def _number(cell):
 def lines(content, **_):
     """One hyperedge a line."""
     text = content.decode("utf-8-sig")
+    lines = [line.lstrip(" ") for line in re.split("\r\n|\r|\n", text)]
+    lines = [line for line in lines if line.strip(" \t") and not line.startswith(("# ", "% "))]
+    text = "\n".join(lines)
     mark = "," if "," in text else "\t" if "\t" in text else " "
-    incidences, n = [], 0
-    for line in text.split("\n"):
-        if line.endswith("\r"):
-            line = line[:-1]
-        line = line.lstrip(" ")
-        if not line.strip(" \t") or line.startswith(("# ", "% ")):
-            continue
+    incidences = []
+    for n, line in enumerate(lines):
         line = line.rstrip(" ")
         names = [name.strip(" \t") for name in line.split(mark)]
         if mark == " ":
@@ -160,7 +158,6 @@ def lines(content, **_):
             names = names[:-1]
         need(all(names))
         incidences += [(n, name, None) for name in names]
-        n += 1
     return built(set(), incidences, {})
 
 
@@ -210,8 +207,12 @@ def npy(content):
     kind, shape, body = head["descr"], head["shape"], content[start + length :]
     size = math.prod(shape)
     if kind[1] == "U":
-        need(shape == ())
-        return shape, [body.decode("utf-32-le" if kind[0] == "<" else "utf-32-be").rstrip("\0")]
+        width = 4 * int(kind[2:])
+        need(width and len(body) == size * width)
+        cells = [body[i * width : (i + 1) * width] for i in range(size)]
+        return shape, [
+            cell.decode("utf-32-le" if kind[0] == "<" else "utf-32-be").rstrip("\0") for cell in cells
+        ]
     order = ">" if kind[0] == ">" else "<"
     numbers = struct.unpack(f"{order}{size}{_CODES[kind[1:]]}", body)
     if head["fortran_order"] and len(shape) == 2:
@@ -223,7 +224,9 @@ def npz(content, **_):
     """The archive of `Hypergraph.save`."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = {name.removesuffix(".npy"): npy(archive.read(name)) for name in archive.namelist()}
-    need(parts["format"][1] == ["hypermodes-hypergraph-1"])
+    need(parts.pop("format")[1] == ["hypermodes-hypergraph-1"])
+    if "members" in parts:
+        need(set(parts.pop("members")[1]) == set(parts))
     numbers = {name: values for name, (_, values) in parts.items()}
     return of_columns(
         numbers["shape"], numbers["indptr"], numbers["indices"], numbers["data"], numbers["weights"],

@@ -144,6 +144,28 @@ def test_words_that_come_nowhere_else_are_a_header(text, edges):
         assert read_text(text, "csv", columns=list(columns)) == Hypergraph.from_incidences(*rest)
 
 
+def test_a_header_above_numbers_that_are_not_all_is_said():
+    rows = [f"{i},v{i % 7}" for i in range(120)]
+    for text in (["root,x", *rows, "leaf,v1"], ["root,v3", *rows]):
+        with pytest.warns(UserWarning, match=r"row \('root', '\w+'\) is taken for a header: .*header=False"):
+            read_text("\n".join(text), "csv")
+        assert read_text("\n".join(text), "csv", header=False).n_edges == len(text)
+        assert read_text("\n".join(text), "csv", header=True).n_edges == len(text) - 1
+    for text in (["root,x", *rows], ["edge,node", *rows, "leaf,v1"]):
+        assert read_text("\n".join(text), "csv").n_edges == len(text) - 1
+    weighted = ["root,x,p", *(f"{row},0.5" for row in rows), "leaf,v1,0.5"]
+    assert read_text("\n".join(weighted), "csv").n_edges == 121
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("comment", ["# by Smith, J.", "% a\tb", "  # a,b\tc", "#  ,"])
+@pytest.mark.parametrize("mark", [" ", ",", "\t"])
+def test_comments_in_lists_say_nothing_of_what_separates_names(mark, comment, end):
+    lines = [comment, mark.join("ab"), "", mark.join("bc"), comment, mark.join("cde")]
+    hypergraph = read_text(end.join(lines), "list")
+    assert [hypergraph.members(k) for k in range(3)] == [("a", "b"), ("b", "c"), ("c", "d", "e")]
+
+
 def test_a_header_that_was_guessed_is_said():
     text = "package,tag\ngimp,x\ngimp,y\n"
     with pytest.warns(UserWarning, match=r"row \('package', 'tag'\) is taken for a header: .*header=False"):

@@ -14,18 +14,16 @@ from hypermodes.interop.tables import SPACES, cell_texts, decoded, identified
 def read(content: bytes, reading: Reading) -> Hypergraph:
     """Read a list: hyperedges are called 0, 1, 2, … in the order of the lines; blank lines are passed over.
 
-    If the file has a comma anywhere, vertices are separated by commas; otherwise by tabs if it has one;
-    otherwise by spaces. A line that begins with ``# `` or ``% `` is a comment.
+    If there is a comma anywhere, vertices are separated by commas; otherwise by tabs if there is one;
+    otherwise by spaces. A line that begins with ``# `` or ``% `` is a comment, and does not count.
     """
-    text = decoded(content)
-    mark = reading.delimiter or next((mark for mark in (",", "\t") if mark in text), None)
+    lines = _lines(decoded(content))
+    mark = reading.delimiter
+    if mark is None:
+        mark = next((mark for mark in (",", "\t") if any(mark in line for _, line in lines)), None)
     members: list[str] = []
     sizes: list[int] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.removesuffix("\r").lstrip(" ")
-        if not line.strip(SPACES) or line[:2] in ("# ", "% "):
-            continue
-        line = line.rstrip(" ")
+    for number, line in lines:
         fields = [field.strip(SPACES) for field in line.split(mark or " ")]
         if mark is None:
             fields = list(filter(None, fields))
@@ -41,6 +39,17 @@ def read(content: bytes, reading: Reading) -> Hypergraph:
     edges = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     listing = Listing(edges, codes, Records(len(codes)))
     return build(range(len(sizes)), names, listing, Records(len(sizes)), Records(len(names)), reading)
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Lines that are neither blank nor comments, with their numbers; they end in LF, CR LF or CR."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    said = ((number, line.lstrip(" ")) for number, line in enumerate(lines, 1))
+    return [
+        (number, line.rstrip(" "))
+        for number, line in said
+        if line.strip(SPACES) and line[:2] not in ("# ", "% ")
+    ]
 
 
 def losses(hypergraph: Hypergraph) -> list[str]:

@@ -86,6 +86,18 @@ def _read(content: bytes, reading: Reading, delimiter: str) -> Hypergraph:
             stacklevel=2,
         )
         edges, nodes, first = edges.behind_first(), nodes.behind_first(), 1
+    elif (
+        header
+        and reading.header is None
+        and reading.columns is None
+        and _is_doubtful(start[0], where, edges, nodes)
+    ):
+        words = ", ".join(short(cell.strip(SPACES)) for cell in start[0])
+        warnings.warn(
+            f"the first row ({words}) is taken for a header: it heads numbers, although not in all rows, or "
+            "its words come again; pass header=True if it is one, header=False if it is an incidence",
+            stacklevel=2,
+        )
     (edge_codes, labels), (node_codes, names) = (_named(column, reading.ids) for column in (edges, nodes))
     neither = np.flatnonzero((edge_codes < 0) & (node_codes < 0))
     if neither.size:
@@ -95,6 +107,20 @@ def _read(content: bytes, reading: Reading, delimiter: str) -> Hypergraph:
         None if weights is None else weights.values, None if edge_weights is None else edge_weights.values,
         reading, line,
     )  # fmt: skip
+
+
+def _is_doubtful(first: list[str], where: list[int | None], edges: Numbered, nodes: Numbered) -> bool:
+    """Whether a header of words that we do not know may be an incidence after all.
+
+    It is none above a column of numbers, of weights or of names; but it may be if what was such a column in
+    the first rows is none in all, or if one of its words comes again.
+    """
+    cells = [None if i is None else first[i].strip(SPACES) for i in where]
+    if _is_known(first) or any(cells[2:]):
+        return False
+    columns = [{str(label).strip(SPACES) for label in column.labels} for column in (edges, nodes)]
+    again = any(cell in names for cell, names in zip(cells, columns, strict=False))
+    return again or not any(all(map(_NUMBER.fullmatch, names)) for names in columns)
 
 
 def _stand_above(edges: Numbered, nodes: Numbered) -> bool:
@@ -165,12 +191,18 @@ def _layout(start: list[list[str]], reading: Reading) -> tuple[bool, int, list[i
 def _has_header(rows: list[list[str]]) -> bool:
     """Whether the first row names columns: by names we know, or a word heads a column of numbers."""
     first = [cell.strip().lower() for cell in rows[0]]
-    if any(cell in _KNOWN[0] for cell in first) and any(cell in _KNOWN[1] for cell in first):
+    if _is_known(first):
         return True
     below = [row for row in rows[1:] if len(row) == len(first)]
     if not below or any(_NUMBER.fullmatch(cell) for cell in first):
         return False
     return any(all(_NUMBER.fullmatch(row[i].strip()) for row in below) for i in range(len(first)))
+
+
+def _is_known(first: list[str]) -> bool:
+    """Whether these are names of columns that we know."""
+    words = {cell.strip().lower() for cell in first}
+    return not words.isdisjoint(_KNOWN[0]) and not words.isdisjoint(_KNOWN[1])
 
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}", re.ASCII)
