@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from io import BytesIO, TextIOWrapper
+from io import BufferedWriter, BytesIO, TextIOWrapper
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +110,16 @@ def test_a_full_disk_is_one_line(meetings, printing, capsys):
     with suppress(OSError), open("/dev/full", "w") as stream:  # it cannot be closed either
         printing(stream)
         assert main(["modes", meetings]) == 1
+    assert capsys.readouterr().err == "hypermodes: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is always full")
+@pytest.mark.parametrize("buffered", [False, True])
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["modes", "--help"]])
+def test_help_that_finds_no_room_is_one_line(words, buffered, printing, capsys):
+    with suppress(OSError), open("/dev/full", "wb", buffering=0) as stream:
+        printing(TextIOWrapper(BufferedWriter(stream) if buffered else stream, write_through=not buffered))
+        assert main(words) == 1
     assert capsys.readouterr().err == "hypermodes: [Errno 28] No space left on device\n"
 
 

@@ -1,7 +1,8 @@
 """The parser of all commands. Each command's file adds its own arguments to it."""
 
 import argparse
-from typing import NoReturn
+import sys
+from typing import Any, NoReturn
 
 from hypermodes import __version__
 from hypermodes.cli import (
@@ -39,6 +40,12 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         message = message.removeprefix("argument ")
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is not None and file is sys.stdout:
+            file.write(message)  # argparse would say nothing of a full disk
+        else:
+            super()._print_message(message, file)
 
 
 def make_parser() -> argparse.ArgumentParser:
