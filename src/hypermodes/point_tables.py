@@ -88,9 +88,11 @@ def read_points(
     id_column : str, optional
         The column that names the rows. If not given, the first one if it is called "id" or nothing at all.
     header : bool, optional
-        Whether the first line of a text has names; if not given, it has when none of its cells is a number.
+        Whether the first line of a text has names; if not given, it has when none of its cells is a number;
+        but cells that nearly are one, or that say a number is missing, are an error. Lines before it that begin
+        with # and have numbers are comments.
     max_bytes : int
-        Refuse a text that is larger than this, decompressed.
+        Refuse a text that is larger than this, decompressed, or columns of Parquet that are.
 
     Returns
     -------
@@ -274,7 +276,7 @@ def _parquet_columns(source: _Source, choice: _Choice) -> tuple[_Chosen, Any]:
     other = next((k for k in chosen.candidates if k not in used), None)
     if chosen.are_asked_for and other is not None:
         raise source.error(
-            f"column {chosen.names[other]!r} holds {shown(schema.types[other])}; expected numbers"
+            f"column {chosen.names[other]!r} holds {parquet.said(schema.types[other])}; expected numbers"
         )
     if chosen.identity is not None:
         used.append(chosen.identity)

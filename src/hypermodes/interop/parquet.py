@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from hypermodes.scalars import shown
-
 
 def pyarrow(argument: str) -> Any:
     """The library; an error that names the argument where it is not installed."""
@@ -60,7 +58,16 @@ def _check_column(schema: Any, name: str) -> None:
         raise ValueError(f"columns {along[0]!r} and {along[1]!r} cannot be told apart; rename one of them")
     kind = schema.field(name).type
     if not (is_text(kind) or is_plain(kind)):
-        raise ValueError(f"column {name!r} holds {shown(kind)}; expected numbers or text")
+        raise ValueError(f"column {name!r} holds {said(kind)}; expected numbers or text")
+
+
+def said(kind: Any) -> str:
+    """A type in one line: one of records says all that is in them."""
+    text = " ".join(str(kind).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+_LONGEST = 80
 
 
 def is_text(kind: Any) -> bool:

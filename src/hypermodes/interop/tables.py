@@ -19,7 +19,6 @@ from hypermodes.interop import parquet
 from hypermodes.interop.building import Listing, Reading, build, short
 from hypermodes.interop.hif import given_weights, number_text
 from hypermodes.json_text import is_unicode
-from hypermodes.scalars import shown
 
 ROLES = ("edge", "node", "weight", "edge_weight")
 _KNOWN = (
@@ -454,9 +453,9 @@ def _check_kind(arrow: Any, kind: Any, role: str) -> None:
     """See what a column holds before it is read."""
     is_integer, is_floating = arrow.types.is_integer(kind), arrow.types.is_floating(kind)
     if role in ROLES[:2] and not (is_integer or parquet.is_text(kind)):
-        raise ValueError(f"column {role!r}: expected text or whole numbers; found {shown(kind)}")
+        raise ValueError(f"column {role!r}: expected text or whole numbers; found {parquet.said(kind)}")
     if role in ROLES[2:] and not (is_integer or is_floating):
-        raise ValueError(f"column {role!r}: expected numbers; found {shown(kind)}")
+        raise ValueError(f"column {role!r}: expected numbers; found {parquet.said(kind)}")
 
 
 def _arrow_codes(arrow: Any, column: Any) -> tuple[np.ndarray, tuple[Hashable, ...]]:
