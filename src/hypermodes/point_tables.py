@@ -89,8 +89,8 @@ def read_points(
         The column that names the rows. If not given, the first one if it is called "id" or nothing at all.
     header : bool, optional
         Whether the first line of a text has names; if not given, it has when none of its cells is a number;
-        but cells that nearly are one, or that say a number is missing, are an error. Lines before it that begin
-        with # and have numbers are comments.
+        but cells that nearly are one, or that say a number is missing, are an error. Lines before it that
+        begin with # and have numbers are comments.
     max_bytes : int
         Refuse a text that is larger than this, decompressed, or columns of Parquet that are.
 
