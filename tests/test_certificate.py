@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from unittest import mock
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -22,6 +23,7 @@ from hypermodes import (
     shift,
 )
 from hypermodes import certificate as certificate_module
+from hypermodes._kernels.mixing import NONE, SOME, is_split, look_above, steepest_mix
 from hypermodes.certificate import bending, escape_direction
 from hypermodes.simplex import Point
 from strategies import hypergraphs, symmetric_matrices, tied_hypergraphs
@@ -329,3 +331,144 @@ def test_however_few_kinds_of_ties_are_examined_the_verdict_is_right_or_there_is
                 assert mode.certificate.holds() == is_decided
                 assert not is_decided or oracles.is_local_maximiser(matrix, p)
                 assert is_decided != np.isnan(certify(subject, p).tie_curvature)
+
+
+# -- mixes of many ties -------------------------------------------------------------------------------
+
+
+def planted_clique(n, k, seed):
+    """A random graph on n vertices, two linked with probability 1/2, and k of them that are all linked."""
+    rng = np.random.default_rng(seed)
+    links = np.triu(rng.random((n, n)) < 0.5, 1)
+    clique = np.sort(rng.choice(n, k, replace=False))
+    links |= links.T
+    links[np.ix_(clique, clique)] = True
+    np.fill_diagonal(links, False)
+    return links, clique
+
+
+def clique_of_ties(n, k, seed):
+    """Two that have F = 1 and n ties, of which only k, all together, raise F.
+
+    Equal parts of a clique of j ties have tᵀM t = a (1 - 1/j): more than F for j = k, less for j < k.
+    """
+    links, clique = planted_clique(n, k, seed)
+    matrix = np.ones((n + 2, n + 2))
+    matrix[:2, :2] = [[0, 2], [2, 0]]
+    matrix[2:, 2:] = links * (k / (k - 1) + (k - 1) / (k - 2)) / 2
+    p, better = np.zeros(n + 2), np.zeros(n + 2)
+    p[:2], better[:2], better[2 + clique] = 0.5, 0.495, 0.01 / k
+    assert better @ matrix @ better > p @ matrix @ p
+    return matrix, p
+
+
+def hyperedges_with_a_clique_of_ties(n, k, seed):
+    """The same of hyperedges of rates 3/16 and 1: F of the first two is 3/16 (19 + 3n).
+
+    Each tie has three vertices in common with each of the two, and two with each tie that it is linked to.
+    """
+    links, _ = planted_clique(n, k, seed)
+    edges = [[("core", i) for i in range(19)] for _ in range(2)] + [[] for _ in range(n)]
+    for tie, member, i in itertools.product(range(n), range(2), range(3)):
+        for edge in (member, 2 + tie):
+            edges[edge].append(("met", tie, member, i))
+    for i, j in zip(*np.nonzero(np.triu(links)), strict=True):
+        for edge, one in itertools.product((2 + i, 2 + j), range(2)):
+            edges[edge].append(("shared", int(i), int(j), one))
+    rates = [3 / 16] * 2 + [1] * n
+    return Hypergraph.from_edges(edges, weights=[r * len(e) for r, e in zip(rates, edges, strict=True)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clique_among_a_hundred_ties_is_no_strict_mode(seed):
+    matrix, p = clique_of_ties(100, 10, seed)
+    found = certify(MatrixAffinity(matrix), p)
+    assert found.is_critical()
+    assert found.ties == 100
+    assert found.tie_curvature > 0
+    assert not found.holds()
+
+
+def test_what_takes_too_many_sets_of_ties_is_not_decided():
+    matrix, p = clique_of_ties(300, 12, 0)
+    affinity = MatrixAffinity(matrix)
+    found = certify(affinity, p)
+    assert found.is_critical()
+    assert np.isnan(found.tie_curvature)
+    assert not found.holds()
+    assert not found.is_strict()
+    assert shift(affinity, p).status is Status.NO_ASCENT
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_clique_of_tied_hyperedges_both_layers_say_the_same(seed):
+    n, k = 70, 10
+    hypergraph = hyperedges_with_a_clique_of_ties(n, k, seed)
+    p = np.append([0.5, 0.5], np.zeros(n))
+    saddle = certify(hypergraph, p)
+    assert saddle.is_critical()
+    assert saddle.ties == n
+    assert saddle.tie_curvature > 0
+    assert not saddle.holds()
+    for mode in find_modes(hypergraph):
+        again = certify(hypergraph, mode.distribution(n + 2))
+        assert mode.support.tolist() != [0, 1]
+        assert mode.status is Status.CERTIFIED
+        assert again.holds()
+        assert again.is_strict() == mode.certificate.is_strict()
+
+
+def forms(kind, seed, largest=8):
+    """A small form of each kind: of any shape, of integers, that nothing makes positive, of a graph."""
+    rng = np.random.default_rng([kind, seed])
+    m = int(rng.integers(1, largest + 1))
+    if kind == 0:
+        form = rng.normal(-0.5, 1, (m, m))
+    elif kind == 1:
+        form = rng.integers(-2, 2, (m, m)).astype(float)
+    elif kind == 2:
+        part = rng.integers(-1, 2, (m, max(1, m - 2))).astype(float)
+        return -part @ part.T
+    else:
+        form = np.where(rng.random((m, m)) < 0.6, rng.uniform(0, 0.4), -1.0)
+    form = (form + form.T) / 2
+    np.fill_diagonal(form, -1.0)
+    return form
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_whether_a_mix_of_ties_raises_f_is_what_enumeration_says(kind):
+    limit = 1e-9
+    for seed in range(400):
+        form = forms(kind, seed)
+        exact = oracles.standard_quadratic_maximum(form)
+        mix = np.empty(len(form))
+        found = steepest_mix(form, mix, limit)
+        assert (found > limit, found < -limit) == (exact > limit, exact < -limit), seed
+        if found > limit:
+            assert mix.min() >= 0
+            assert mix @ form @ mix == pytest.approx(found)
+
+
+@numba.njit
+def split_and_looked(form, level, eps, mix):
+    split = is_split(form, level, eps, False) or is_split(form, level, eps, True)
+    return split, look_above(form, level, eps, mix)
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_no_way_up_is_proved_and_a_way_up_is_found_without_the_search(kind):
+    limit = 1e-9
+    for seed in range(100):
+        form = forms(kind, seed)
+        eps = 1e-13 * np.abs(form).max()
+        exact = oracles.standard_quadratic_maximum(form)
+        for level in (-limit, limit):
+            mix = np.zeros(len(form))
+            is_above = exact > level
+            split, found = split_and_looked(form, level, eps, mix)
+            assert found == (SOME if is_above else NONE), seed
+            if is_above:
+                assert mix @ form @ mix > level
+                assert mix.sum() == pytest.approx(1)
+                assert not split

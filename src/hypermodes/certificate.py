@@ -18,7 +18,7 @@ from hypermodes.matrices import unmasked
 from hypermodes.scalars import finite_number
 from hypermodes.simplex import Point, density, excess, spread, support
 
-MAX_TIES = 512  # ties, or else kinds of ties, that are examined together, in the compiled layer as well
+MAX_TIES = 512  # kinds of ties that are examined together, in the compiled layer as well
 _EQUAL = 1e-10  # payoffs this close, relative to the density, are the same payoff rounded differently
 
 
@@ -40,10 +40,13 @@ class Certificate:
     ties: int
     """Hyperedges off the support whose payoff equals F."""
     tie_curvature: float
-    """Largest curvature found towards the ties: positive at a saddle. -inf without ties; nan where Eq. (7)
-    fails already, or where it was not decided: more than 512 different hyperedges tie (those that nothing in
-    the support and no other tie tells apart count as one), or the support has more than 2048 hyperedges,
-    where `certify` does not look at ties. What was not decided does not hold."""
+    """Largest curvature found towards the ties: positive at a saddle. Where it is not, it is proved that no
+    mix of ties bends F up, and where it is negative that each bends F down, within the tolerance.
+
+    -inf without ties; nan where Eq. (7) fails already, or where it was not decided: there are too many sets
+    of ties to go through, more than 512 different hyperedges tie (those that nothing in the support and no
+    other tie tells apart count as one), or the support has more than 2048 hyperedges, where `certify` does
+    not look at ties. What was not decided does not hold."""
 
     tol: float = 1e-9
     """The tolerance, relative to the density, that ties were told by and that the verdicts below use."""
@@ -219,18 +222,18 @@ def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) ->
 
     To admit the mix t of ties is to move along t - p, answered by the best response inside the
     support, which turns the question into a small quadratic form in t ≥ 0 (a Schur complement). A
-    flat direction of the support that changes the payoff of a tie is an answer by itself. Of very many
-    ties, those of one kind take part equally: no other mix of them is better.
+    flat direction of the support that changes the payoff of a tie is an answer by itself. Ties of one kind
+    take part equally: no other mix of them is better.
     """
+    from hypermodes._kernels.mixing import steepest_mix
+
     tied = ties(point, tol)
     if tied.size == 0:
         return _Escape(-np.inf, None)
     inside = support(point.p)
-    kind, first, own = np.arange(tied.size), np.arange(tied.size), None
-    if tied.size > MAX_TIES:
-        kind, first, own = _kinds(affinity, tied, inside)
-        if first.size > MAX_TIES:
-            return _Escape(np.nan, None)
+    kind, first, own = _kinds(affinity, tied, inside)
+    if first.size > MAX_TIES:
+        return _Escape(np.nan, None)
     chosen = tied[first]
     limit = tol * density(point)
     coupling = (affinity.block(chosen, inside)) @ bend.vectors  # payoff a unit of each face move brings a tie
@@ -243,16 +246,18 @@ def _toward_ties(affinity: Affinity, point: Point, bend: Bending, tol: float) ->
     bent, curved = coupling[:, ~flat], bend.values[~flat]
     value = density(point)
     among = affinity.restrict(chosen)
-    if own is not None:
-        np.fill_diagonal(among, own)
+    np.fill_diagonal(among, own)
     # (e_j - p)ᵀ M (e_k - p) = M_jk - F, because every tie has payoff F; or more, within the tolerance.
     above = np.where(point.payoff[chosen] > value * (1 + _EQUAL), point.payoff[chosen] - value, 0.0)
     form = among - value - (above[:, None] + above) - (bent / curved) @ bent.T
-    t = _steepest_mix(form, limit)
+    t = np.empty(first.size)
+    curvature = steepest_mix(np.ascontiguousarray(form), t, limit)
+    if np.isnan(curvature):
+        return _Escape(curvature, None)
     answer = -bend.vectors[:, ~flat] @ ((t @ bent) / curved)
     direction = _embedded(affinity.n, inside, answer - point.p[inside])
     direction[tied] = (t / np.bincount(kind))[kind]
-    return _Escape(float(t @ form @ t), direction)
+    return _Escape(curvature, direction)
 
 
 def _kinds(
@@ -290,51 +295,6 @@ def _kinds(
             first.append(j)
             common.append(row[alike].max())
     return kind, np.array(first), np.array(common) * (1 - 1 / np.bincount(kind[kind >= 0]))
-
-
-def _steepest_mix(form: np.ndarray, limit: float) -> np.ndarray:
-    """Maximise tᵀ C t over the simplex, approximately: best single, best pair, then pairwise ascent.
-
-    The exact question is copositivity, which is hard; singles and pairs answer it for one and two
-    ties, and the ascent starts from each row with its best partner until one exceeds ``limit``. No mix
-    exceeds the largest entry: if that is within the limit, there is nothing to look for.
-    """
-    m = form.shape[0]
-    own = np.diag(form)
-    gain = own[:, None] + own[None, :] - 2 * form
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(gain < 0, np.clip((own[None, :] - form) / gain, 0, 1), own[:, None] >= own[None, :])
-    pair = share**2 * own[:, None] + (1 - share) ** 2 * own[None, :] + 2 * share * (1 - share) * form
-    best, best_value = np.full(m, 1 / m), float(form.sum()) / m**2
-    for row in np.argsort(-pair.max(axis=1), kind="stable"):
-        if best_value > limit or (form.max() <= limit and row != np.argmax(own)):
-            continue
-        partner = int(np.argmax(pair[row]))
-        t = np.zeros(m)
-        t[row] += share[row, partner]
-        t[partner] += 1 - share[row, partner]
-        for start in (t, 0.5 * t + 0.5 / m):
-            mix = _ascend(form, start)
-            value = float(mix @ form @ mix)
-            if value > best_value:
-                best, best_value = mix, value
-    return best
-
-
-def _ascend(form: np.ndarray, t: np.ndarray, max_steps: int = 200) -> np.ndarray:
-    """Move mass between the best and the worst entry, each time by the best amount."""
-    t = t.copy()
-    payoff = form @ t
-    for _ in range(max_steps):
-        i, j = int(np.argmax(payoff)), int(np.argmin(np.where(t > 0, payoff, np.inf)))
-        slope, bend = payoff[i] - payoff[j], form[i, i] + form[j, j] - 2 * form[i, j]
-        if slope <= 1e-12 * np.abs(form).max():
-            break
-        amount = t[j] if bend >= 0 else min(t[j], -slope / bend)
-        t[i] += amount
-        t[j] -= amount
-        payoff += amount * (form[:, i] - form[:, j])
-    return t
 
 
 def _embedded(n: int, where: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -8,58 +8,12 @@ import numpy as np
 
 from hypermodes._kernels.compiling import njit
 from hypermodes._kernels.faces import EQUAL, INNER, OPTIONS, density_of, refresh, trim
+from hypermodes._kernels.factoring import factor, solve_factored
+from hypermodes._kernels.mixing import steepest_mix
 from hypermodes._kernels.shifting import DUST, dense_face, members, payoffs
 from hypermodes._kernels.tied import kinds_of_ties, spread_over_kinds
 
 NEAR = 10.0  # times √tol, of the largest: shares that a climb, which stops at √tol, may leave on a flat face
-
-
-@njit(**INNER)
-def factor(form, order, limit):
-    """Pivoted Cholesky of the leading part of a symmetric form, in place; its rank.
-
-    On return the first `rank` rows and columns (in `order`) hold the lower factor, the rest the Schur
-    complement: what is left of the form once the strictly positive part is accounted for.
-    """
-    m = order.size
-    for k in range(m):
-        order[k] = k
-    for k in range(m):
-        pivot = k
-        for j in range(k + 1, m):
-            if form[j, j] > form[pivot, pivot]:
-                pivot = j
-        if form[pivot, pivot] <= limit:
-            return k
-        if pivot != k:
-            order[k], order[pivot] = order[pivot], order[k]
-            for j in range(m):
-                form[k, j], form[pivot, j] = form[pivot, j], form[k, j]
-            for j in range(m):
-                form[j, k], form[j, pivot] = form[j, pivot], form[j, k]
-        root = np.sqrt(form[k, k])
-        form[k, k] = root
-        for j in range(k + 1, m):
-            form[j, k] /= root
-        for j in range(k + 1, m):
-            for i in range(k + 1, m):
-                form[j, i] -= form[j, k] * form[i, k]
-    return m
-
-
-@njit(**INNER)
-def solve_factored(form, rank, b):
-    """Solve L Lᵀ x = b for the first `rank` entries of b, in place."""
-    for k in range(rank):
-        value = b[k]
-        for j in range(k):
-            value -= form[k, j] * b[j]
-        b[k] = value / form[k, k]
-    for k in range(rank - 1, -1, -1):
-        value = b[k]
-        for j in range(k + 1, rank):
-            value -= form[j, k] * b[j]
-        b[k] = value / form[k, k]
 
 
 @njit(**INNER)
@@ -239,89 +193,11 @@ def settle_any(face, p, payoff, tol):
 
 
 @njit(**INNER)
-def _ascend_mix(form, t, payoff):
-    """Pairwise ascent of tᵀ C t on the simplex, in place; the value reached."""
-    m = t.size
-    scale = 0.0
-    for a in range(m):
-        payoff[a] = 0.0
-        for b in range(m):
-            payoff[a] += form[a, b] * t[b]
-            scale = max(scale, abs(form[a, b]))
-    for _ in range(200):
-        i, j = 0, -1
-        for a in range(m):
-            if payoff[a] > payoff[i]:
-                i = a
-            if t[a] > 0.0 and (j < 0 or payoff[a] < payoff[j]):
-                j = a
-        slope = payoff[i] - payoff[j]
-        if slope <= 1e-12 * scale:
-            break
-        bend = form[i, i] + form[j, j] - 2.0 * form[i, j]
-        amount = t[j] if bend >= 0.0 else min(t[j], -slope / bend)
-        t[i] += amount
-        t[j] -= amount
-        for a in range(m):
-            payoff[a] += amount * (form[a, i] - form[a, j])
-    return density_of(t, payoff)
-
-
-@njit(**INNER)
-def steepest_mix(form, best, limit):
-    """Largest tᵀ C t found on the simplex: ascent from the middle, and from the best partner of each row.
-
-    The mix goes into `best`. Rows are tried until one exceeds `limit`; none can if no entry does.
-    """
-    m = best.size
-    t, payoff = np.empty(m), np.empty(m)
-    strength, partner, share = np.empty(m), np.zeros(m, np.int64), np.empty(m)
-    for a in range(m):
-        best[a] = 1.0 / m
-        strength[a] = -np.inf
-        for b in range(m):
-            bend = form[a, a] + form[b, b] - 2.0 * form[a, b]
-            if bend < 0.0:
-                s = min(1.0, max(0.0, (form[b, b] - form[a, b]) / bend))
-            else:
-                s = 1.0 if form[a, a] >= form[b, b] else 0.0
-            value = s * s * form[a, a] + (1.0 - s) ** 2 * form[b, b] + 2.0 * s * (1.0 - s) * form[a, b]
-            if value > strength[a]:
-                strength[a], partner[a], share[a] = value, b, s
-    reached = _ascend_mix(form, best, payoff)
-    positive = False
-    for a in range(m):
-        for b in range(m):
-            positive = positive or form[a, b] > limit
-    chosen = 0
-    trials = 2 * m if positive else 2
-    for trial in range(trials):
-        if reached > limit:
-            break
-        if trial % 2 == 0:  # each row twice: from the pair alone, and from the pair over a little of all
-            chosen = 0
-            for a in range(m):
-                if strength[a] > strength[chosen]:
-                    chosen = a
-            strength[chosen] = -np.inf
-        blend = trial % 2
-        for a in range(m):
-            t[a] = 0.5 * blend / m
-        t[chosen] += (1.0 - 0.5 * blend) * share[chosen]
-        t[partner[chosen]] += (1.0 - 0.5 * blend) * (1.0 - share[chosen])
-        value = _ascend_mix(form, t, payoff)
-        if value > reached:
-            reached = value
-            for a in range(m):
-                best[a] = t[a]
-    return reached
-
-
-@njit(**INNER)
 def _escape(face, p, m, above, value, tol):
-    """Largest curvature found towards the ties (rows m … w-1 of the face); p moves if it is positive.
+    """Largest curvature towards the ties (rows m … w-1 of the face); p moves if it is positive.
 
-    `above` is by how much the payoff of each tie exceeds F, within the tolerance.
+    `above` is by how much the payoff of each tie exceeds F, within the tolerance. nan if `steepest_mix` does
+    not decide.
     """
     w = p.size
     limit = tol * value
@@ -360,7 +236,7 @@ def _escape(face, p, m, above, value, tol):
                 for k in range(rank):
                     bent[j, i] += pull[j, k] * pull[i, k]
         found = steepest_mix(bent, mix, limit)
-        if found <= limit:
+        if not found > limit:  # none, or not decided
             return found
         for j in range(w - m):
             move[m + j] = mix[j]
@@ -392,8 +268,8 @@ def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, most_tie
 
     A point that is not to be settled is taken as it is: only the ties are looked at. Points are (ptr, rows,
     shares) and come back in the same form. What is found is positive where the point has moved and is to be
-    shifted on, and otherwise the largest curvature towards its ties (-inf without; nan where more than
-    `most_ties` of them differ: that is not decided).
+    shifted on, and otherwise the largest curvature towards its ties (-inf without; nan where that is not
+    decided, as where more than `most_ties` of them differ).
     """
     n = ptr.size - 1
     found = np.empty(n)
@@ -418,7 +294,7 @@ def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, most_tie
             for a in range(support.size):
                 value += p[a] * work.reward[support[a]]
             m = support.size
-            rows, above = np.empty(touched, np.int64), np.zeros(touched)  # members are among them
+            rows = np.empty(touched, np.int64)  # members are among them
             for a in range(m):
                 rows[a] = support[a]
             w = m
@@ -426,19 +302,16 @@ def examine(graph, rate, entries, work, ptr, all_rows, all_shares, tol, most_tie
                 j = work.row_list[c]
                 if work.place_stamp[j] != work.stamp[0] and work.reward[j] >= value * (1.0 - tol):
                     rows[w] = j
-                    if work.reward[j] > value * (1.0 + EQUAL):
-                        above[w - m] = work.reward[j] - value
                     w += 1
             rows = rows[:w]
-            found[i] = -np.inf if w == m else np.nan
-            if m < w <= m + most_ties:
-                q = np.zeros(w)
-                for a in range(m):
-                    q[a] = p[a]
-                face = dense_face(graph, rate, entries, work, rows)
-                found[i] = _escape(face, q, m, above, value, tol) / value
-                support, p = members(rows, q)
-            elif w > m:
+            found[i] = -np.inf
+            if w > m:
+                rows[m:] = rows[m:][np.argsort(graph.first_edge[rows[m:]])]  # whatever the layout
+                above = np.zeros(w - m)
+                for k in range(w - m):
+                    reward = work.reward[rows[m + k]]
+                    above[k] = reward - value if reward > value * (1.0 + EQUAL) else 0.0
+                found[i] = np.nan
                 kind, first, own = kinds_of_ties(graph, rate, entries, work, rows, m, most_ties)
                 if first.size <= most_ties:
                     chosen, q = np.empty(m + first.size, np.int64), np.zeros(m + first.size)
