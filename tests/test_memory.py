@@ -28,6 +28,7 @@ CALLS = {
     "MatrixAffinity": (f"hm.find_modes({MATRIX}, starts=[0], n_jobs=1)", "56 * n**2", "values"),
     "cluster": ("hm.cluster(affinity(n), n_jobs=1)", "100 * n**2", "data"),
     "layout": ("hm.layout(affinity(n), n_jobs=1)", "100 * n**2", "data"),
+    "cluster, hypergraph": ("hm.cluster(crowds(n), n_jobs=1)", "130 * n**2", "data"),
     "pairwise_hypergraph": ("hm.pairwise_hypergraph(dense(n))", "100 * n**2", "affinity"),
     "saliency": ("hm.saliency(picture(n), cuts=1, n_jobs=1)", "20 * n**2", "image"),
     "saliency, with alpha": ("hm.saliency(picture(n, 4), cuts=1, n_jobs=1)", "80 * n**2", "image"),
@@ -49,6 +50,11 @@ def dense(n):
     values += values.T.copy()
     return values
 affinity = lambda n: hm.MatrixAffinity(dense(n))
+
+def crowds(n):  # n²/1,600 hyperedges of 50 members have n² ties
+    members = [rng.choice(n, min(n, 50), replace=False).tolist() for _ in range(2 + n * n // 1600)]
+    return hm.Hypergraph.from_edges(members, vertices=range(n))
+
 picture = lambda n, channels=3: rng.integers(0, 256, (n, n, channels), dtype=np.uint8)
 
 small, n, stated, call = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
@@ -63,8 +69,9 @@ def once(make):
         return given[make, sizes]
     return kept
 
-dots, seen, few, dense, affinity, picture = map(once, (dots, seen, few, dense, affinity, picture))
-for part in re.findall(r"(?:dots|seen|few|dense|affinity|picture)\\([^()]*\\)", call):
+dots, seen, few, dense, affinity = map(once, (dots, seen, few, dense, affinity))
+picture, crowds = once(picture), once(crowds)
+for part in re.findall(r"(?:dots|seen|few|dense|affinity|picture|crowds)\\([^()]*\\)", call):
     eval(part)  # the input is there before what it takes is counted
 
 def with_at_most(n_bytes):

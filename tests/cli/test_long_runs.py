@@ -5,6 +5,7 @@ import json
 import pytest
 
 import hypermodes as hm
+from hypermodes.folder import digest_of_meta
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_a_folder_of_your_own_is_not_checked(run, meetings, folder, fails):
         meta = json.load(file)
         meta["columns"]["degrees"][2] = "0" * 32
         file.seek(0)
-        file.write(json.dumps(meta, indent=1).encode())
+        file.write(json.dumps(meta | {"digest": digest_of_meta(meta)}, indent=1).encode())
     for command in (("info",), ("modes",), ("cluster", "-k", 2), ("query", "--vertex", "dan")):
         name, *options = command
         assert "degrees.npy is not as it was written" in fails(name, folder, *options)

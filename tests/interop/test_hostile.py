@@ -300,6 +300,7 @@ def test_a_gzip_bomb_goes_off_at_the_limit(kind):
 
 def test_parquet_is_measured_before_it_is_read():
     pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
     stream = io.BytesIO()
     one = pyarrow.array(["x" * 100]).dictionary_encode()
     column = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 10**6, pyarrow.int32()), one.dictionary)

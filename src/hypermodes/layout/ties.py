@@ -22,10 +22,11 @@ from hypermodes.hypergraph import Hypergraph
 from hypermodes.memory import room_for
 from hypermodes.neighbourhoods import local_dimension
 from hypermodes.numbering import mixed, number_type
-from hypermodes.pair_ties import connected_ties
+from hypermodes.pair_ties import PARTNERS, connected_ties
 from hypermodes.threads import in_threads, stretches
 
 _AN_AFFINITY = 100  # bytes of memory for each that is given
+_A_TIE = 130  # bytes of memory for each that members of a hyperedge have, before those of all are added up
 LEVELS = 4096  # ties are multiples of one over this: rounding in what they are made from does not show
 ROUNDING = 1e-9  # in distances that are the same
 SINGLED_OUT = 16  # items of a connected part at most, of those that look the same
@@ -80,6 +81,9 @@ class Ties:
         """
         n = hypergraph.n_vertices
         rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        size = hypergraph.edge_sizes
+        entries = int((size * np.minimum(size - 1, PARTNERS)).sum())
+        room_for("data", f"{entries:,} ties of members", _A_TIE * entries, "leave out the largest hyperedges")
         for part in connected_ties(hypergraph):
             entries = part.matrix.tocoo()
             rows.append(part.vertices[entries.row])
