@@ -106,7 +106,7 @@ def test_a_call_takes_no_more_than_it_states_and_is_refused_where_there_is_less(
         env=environment,
     )
     assert (shown.returncode, shown.stderr) == (0, "")
-    refusal = rf"{argument}: .* would take about (400|399) MB, and \d+ MB may be taken; .*, "
+    refusal = rf"{argument}: .* would take about (400|399) MB, and \d+(\.\d+)? MB may be taken; .*, "
     assert re.fullmatch(refusal + f"or set {memory.VARIABLE} to allow more\n", shown.stdout)
 
 

@@ -1,6 +1,7 @@
 """Names and values that some files cannot hold: they come back as they were, are escaped, or are one line."""
 
 import csv
+import io
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import hypermodes as hm
 from hypermodes.annotations import Annotations, Records
+from hypermodes.cli.documents import together
 from hypermodes.shape_groups import ShapeGroups
 
 HALF = "caf\udce9"  # what Python makes of a file name in Latin-1
@@ -98,3 +100,16 @@ def test_a_label_that_json_has_no_number_for_is_text(tmp_path, label):
 def test_names_that_are_no_names_are_one_line(tmp_path, names):
     with pytest.raises(ValueError, match=r"^names: expected 3 names, one a vertex, or a mapping; got "):
         hm.write_report(hm.find_modes(H), tmp_path / "page.html", names=names)
+
+
+def test_line_ends_in_names_stay_in_their_cell(tmp_path):
+    """Another row could be forged otherwise."""
+    names = ["a", "b\ra", "c\nd", "e\r\nf", 'g"h', "i,j"]
+    crossing = hm.Hypergraph.from_edges([[one, other] for one in names for other in names if one < other])
+    hm.cluster(crossing, n_clusters=2).to_csv(tmp_path / "clusters.csv")
+    with open(tmp_path / "clusters.csv", newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head[0] == "vertex"
+    assert [row[0] for row in rows] == list(crossing.vertices)
+    assert {len(row) for row in rows} == {3}
+    assert next(csv.reader(io.StringIO(together(names), newline=""), delimiter=";")) == names

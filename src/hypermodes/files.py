@@ -323,9 +323,28 @@ def text_file(path: Path) -> IO[str]:
     return open(path, "w", newline="", encoding="utf-8", errors="backslashreplace")
 
 
+class _LineFeeds:
+    """Ends rows of CSV in a line feed alone; their cells are quoted as for rows that end in CR LF."""
+
+    def __init__(self, file: IO[str]):
+        self.file = file
+
+    def write(self, row: str) -> int:
+        """Write one row."""
+        return self.file.write(row.removesuffix("\r\n") + "\n")
+
+
+def csv_rows(file: IO[str], delimiter: str = ",") -> Any:
+    """A writer of CSV whose lines end in a line feed, and which quotes every line end in a cell.
+
+    The writer of the standard library quotes only those its own lines end in.
+    """
+    return csv.writer(_LineFeeds(file), delimiter=delimiter, lineterminator="\r\n")
+
+
 def write_csv(path: str | os.PathLike[str], head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table, all at once or not at all; numbers that are not there are empty."""
     with replacing(path) as temporary, text_file(temporary) as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv_rows(file)
         writer.writerow(head)
         writer.writerows(["" if value != value else value for value in row] for row in rows)

@@ -1,6 +1,5 @@
 """Matches between two pictures: their features, candidates, and modes."""
 
-import csv
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hypermodes.construct.correspondences import Candidates, Features, candidate_pairs, check_count
-from hypermodes.files import replacing
+from hypermodes.files import csv_rows, replacing
 from hypermodes.images import as_picture
 from hypermodes.matching import Matching, match_groups
 from hypermodes.result import counted
@@ -53,7 +52,7 @@ class ImageMatching:
     def save_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one row a match: group, both places in pixels, score, and whether it is in the core."""
         with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file, lineterminator="\n")
+            rows = csv_rows(file)
             rows.writerow(("group", "x_left", "y_left", "x_right", "y_right", "score", "core"))
             for number, group in enumerate(self.groups):
                 core = {tuple(pair) for pair in group.core.tolist()}

@@ -1,7 +1,6 @@
 """What programs read: JSON documents and CSV tables, on standard output or in files."""
 
 import argparse
-import csv
 import json
 import math
 import os
@@ -132,8 +131,10 @@ def print_csv(table: Table) -> None:
 def _write_csv(table: Table, file: IO[str] | None) -> None:
     if file is None:
         return
+    from hypermodes.files import csv_rows
+
     head, rows = table
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv_rows(file)
     writer.writerow(head)
     writer.writerows([_cell(value) for value in row] for row in rows)
 
@@ -147,9 +148,11 @@ def _cell(value: object) -> object:
 
 def together(labels: Iterable[Hashable]) -> str:
     """Labels in one cell, with semicolons between them; one that holds a semicolon is quoted, as in CSV."""
+    from hypermodes.files import csv_rows
+
     cell = StringIO()
-    csv.writer(cell, delimiter=";", lineterminator="").writerow(labels)
-    return cell.getvalue()
+    csv_rows(cell, delimiter=";").writerow(labels)
+    return cell.getvalue().removesuffix("\n")
 
 
 def _same_file(one: str, other: str) -> bool:
